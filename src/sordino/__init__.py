@@ -1,0 +1,1 @@
+"""sordino: differential privacy on one ledger."""

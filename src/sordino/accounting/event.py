@@ -1,0 +1,102 @@
+"""Events: frozen descriptions of what was run, with one canonical JSON form.
+
+An event says what happened, never what it costs: curves (see ``curve.py``) price it. Its meaning never changes once
+shipped, because ledgers hold events for years; a changed mechanism is a new event type under a new name. All numbers
+in an event are exact: ints and fractions, never floats. Unknown events are refused, not guessed.
+
+The canonical form is JSON with sorted keys, no white space and no numbers: whole numbers and fractions are decimal
+texts ("3", "1/10"). So any two implementations agree on its bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
+
+from sordino.errors import ArgumentError
+from .neighbours import Neighbours
+
+E = TypeVar("E", bound="type[Event]")
+
+EVENT_TYPES: dict[str, type[Event]] = {}
+
+
+@dataclass(frozen=True)
+class Event:
+    """The root of all events. A subclass is a frozen dataclass whose fields are exact and carry no data.
+
+    Field types allowed: int, Fraction, str, bool, Neighbours, Event, tuple of those.
+    """
+
+    kind: ClassVar[str] = ""
+
+    def to_json(self) -> str:
+        """Return the canonical JSON text."""
+        return json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @staticmethod
+    def from_json(text: str) -> Event:
+        """Return the event that a canonical text describes; refuse types and fields that are not known."""
+        try:
+            event = _build(json.loads(text))
+        except (json.JSONDecodeError, TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
+            if isinstance(error, ArgumentError):
+                raise
+            raise ArgumentError("this text does not describe an event of sordino", "SRD-A004") from error
+        if not isinstance(event, Event):
+            raise ArgumentError("this text does not describe an event of sordino", "SRD-A004")
+        return event
+
+
+def event_type(kind: str) -> Any:
+    """Register a frozen dataclass as the event type that JSON calls `kind`."""
+
+    def register(cls: E) -> E:
+        if kind in EVENT_TYPES:
+            raise ValueError(f"event type {kind!r} is registered twice")
+        cls.kind = kind
+        EVENT_TYPES[kind] = cls
+        return cls
+
+    return register
+
+
+def _plain(value: object) -> Any:
+    match value:
+        case Event():
+            body = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+            return {"kind": value.kind, **body}
+        case bool():
+            return value
+        case int() | Fraction():
+            return str(value)
+        case Neighbours():
+            return {"neighbours": value.value}
+        case str():
+            return {"text": value}
+        case tuple():
+            return [_plain(item) for item in value]
+    raise TypeError(f"an event may not hold a {type(value).__name__}")
+
+
+def _build(value: Any) -> Any:
+    match value:
+        case {"kind": str(kind), **body}:
+            if kind not in EVENT_TYPES:
+                raise ArgumentError(f"event type {kind!r} is not known to this version of sordino", "SRD-A004")
+            return EVENT_TYPES[kind](**{str(name): _build(item) for name, item in body.items()})
+        case {"neighbours": str(word)}:
+            return Neighbours(word)
+        case {"text": str(text)}:
+            return text
+        case list():
+            return tuple(_build(item) for item in value)
+        case bool():
+            return value
+        case str() if "/" in value:
+            return Fraction(value)
+        case str():
+            return int(value)
+    raise TypeError("not part of a canonical event")

@@ -1,0 +1,44 @@
+"""Grants: permission to release once, for one event, under one bound.
+
+A grant is made by whoever holds a budget, after the price has been charged. A mechanism's `release` demands one, so
+data cannot come out uncharged by mistake. (Python cannot stop malice inside one process; the ledger and the service
+are what an outsider meets.)
+"""
+
+from __future__ import annotations
+
+import threading
+
+from sordino.errors import GrantError
+from .bound import Bound
+from .event import Event
+
+
+class Grant:
+    """Permission for one release of `event`; used up by the first `use`, even if what follows fails."""
+
+    __slots__ = ("_lock", "_used", "bound", "event")
+
+    def __init__(self, event: Event, bound: Bound) -> None:
+        self.event = event
+        self.bound = bound
+        self._used = False
+        self._lock = threading.Lock()
+
+    def use(self, event: Event) -> None:
+        """Use the grant up for `event`, or raise if it was used before or was given for another event."""
+        if event != self.event:
+            raise GrantError(
+                f"this grant was given for {self.event!r}, not for {event!r}; reserve a grant for the event you run",
+                "SRD-G002",
+            )
+        with self._lock:
+            if self._used:
+                raise GrantError("this grant has been used; every release needs a grant of its own", "SRD-G001")
+            self._used = True
+
+    def __repr__(self) -> str:
+        return f"Grant({self.event!r}, {'used' if self._used else 'unused'})"
+
+    def __reduce__(self) -> str:
+        raise GrantError("a grant cannot be copied or sent elsewhere: it is good for one release here", "SRD-G003")

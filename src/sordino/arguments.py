@@ -1,0 +1,109 @@
+"""Checks of arguments, shared by all rooms: each returns the exact value or raises an error that names the remedy.
+
+Numbers are read as the decimal that the caller wrote: ``0.1`` is one tenth, not the float beside it. Booleans, NaN and
+infinities are never numbers here. Error texts show the caller's own arguments, so no data may be passed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from .errors import ArgumentError
+
+Number = int | float | str | Fraction | Decimal
+"""What a caller may write where an exact number is wanted."""
+
+_LONGEST = 400  # digits in a number's text; beyond it only mischief lives
+
+
+def rational(
+    name: str, value: Any, *, above: Number | None = None, least: Number | None = None, most: Number | None = None
+) -> Fraction:
+    """Return `value` as the exact fraction that its decimal text denotes, checked against the limits given."""
+    exact = _parse(name, value)
+    if above is not None and not exact > Fraction(above):
+        raise ArgumentError(f"{name} must be greater than {above}, not {value!r}", "SRD-A002")
+    if least is not None and exact < Fraction(least):
+        raise ArgumentError(f"{name} must be at least {least}, not {value!r}", "SRD-A002")
+    if most is not None and exact > Fraction(most):
+        raise ArgumentError(f"{name} must be at most {most}, not {value!r}", "SRD-A002")
+    return exact
+
+
+def _parse(name: str, value: Any) -> Fraction:
+    if isinstance(value, bool | np.bool_):
+        raise ArgumentError(f"{name} must be a number, not the boolean {value!r}", "SRD-A001")
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, int | np.integer):
+        return Fraction(int(value))
+    if isinstance(value, float | np.floating | Decimal | str):
+        text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
+        return _parse_text(name, text)
+    raise ArgumentError(
+        f"{name} must be a number (int, float, Decimal, Fraction or a decimal text), not {type(value).__name__}",
+        "SRD-A001",
+    )
+
+
+def _parse_text(name: str, text: str) -> Fraction:
+    try:
+        decimal = Decimal(text)
+    except InvalidOperation:
+        raise ArgumentError(f"{name} must be a decimal number, not {text[:40]!r}", "SRD-A001") from None
+    if not decimal.is_finite():
+        raise ArgumentError(f"{name} must be finite, not {text[:40]!r}", "SRD-A001")
+    if len(text) > _LONGEST or (decimal and not -_LONGEST <= decimal.adjusted() <= _LONGEST):
+        raise ArgumentError(f"{name} is absurdly large, small or long ({text[:40]!r})", "SRD-A002")
+    return Fraction(decimal)
+
+
+def whole(name: str, value: Any, *, least: int | None = None, most: int | None = None) -> int:
+    """Return `value` as an int if it is a whole number (not a boolean, not 2.0), checked against the limits given."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+        raise ArgumentError(f"{name} must be a whole number (an int), not {value!r}", "SRD-A001")
+    number = int(value)
+    if least is not None and number < least:
+        raise ArgumentError(f"{name} must be at least {least}, not {number}", "SRD-A002")
+    if most is not None and number > most:
+        raise ArgumentError(f"{name} must be at most {most}, not {number}", "SRD-A002")
+    return number
+
+
+def probability(name: str, value: Any) -> Fraction:
+    """Return `value` as an exact fraction strictly between 0 and 1."""
+    exact = rational(name, value, above=0)
+    if exact >= 1:
+        raise ArgumentError(f"{name} must be strictly between 0 and 1, not {value!r}", "SRD-A002")
+    return exact
+
+
+def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of the words in `choices`."""
+    if value not in choices:
+        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}", "SRD-A001")
+    return str(value)
+
+
+def shape(name: str, value: Any) -> tuple[int, ...]:
+    """Return the array shape that `value` (an int or a tuple of ints) denotes."""
+    sizes = value if isinstance(value, tuple) else (value,)
+    return tuple(whole(name, size, least=0) for size in sizes)
+
+
+def rounded_up(value: Fraction) -> float:
+    """Return the least float that is not below `value`."""
+    nearest = float(value)
+    return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def rounded_down(value: Fraction) -> float:
+    """Return the greatest float that is not above `value`."""
+    nearest = float(value)
+    return nearest if math.isinf(nearest) or Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)

@@ -1,0 +1,44 @@
+"""What can go wrong, sorted by what the caller should do about it.
+
+    SordinoError
+    ├── ArgumentError     the call's words are off: call again, corrected        SRD-A…
+    ├── UnsupportedError  this event has no curve in the calculus asked for      SRD-C…
+    ├── BudgetError       the budget does not cover the price                    SRD-B…
+    └── GrantError        a release without the permission that it needs         SRD-G…
+
+Every message says what was asked, why it cannot be and what to do instead, and ends in its code. Each code has an entry
+in ``docs/reference/errors.md``. All of these are raised before data is touched, so they may be rich and helpful.
+"""
+
+from __future__ import annotations
+
+
+class SordinoError(Exception):
+    """The root of every error that sordino raises on purpose; ``code`` names its entry in the documentation."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+
+    def __str__(self) -> str:
+        return f"{self.message} [{self.code}]"
+
+    def __reduce__(self) -> tuple[type[SordinoError], tuple[str, str]]:
+        return type(self), (self.message, self.code)
+
+
+class ArgumentError(SordinoError, ValueError):
+    """An argument is of the wrong kind, shape or size; nothing was drawn, charged or read."""
+
+
+class UnsupportedError(SordinoError):
+    """What was asked is well formed but has no sound answer in the calculus asked for."""
+
+
+class BudgetError(SordinoError):
+    """The budget does not cover the price; nothing was charged and no data was touched."""
+
+
+class GrantError(SordinoError):
+    """A release was asked for without a grant, with a used one, or with one for something else."""

@@ -1,0 +1,1 @@
+"""Noise and accounting together: each mechanism adds noise and names its own event."""

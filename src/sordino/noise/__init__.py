@@ -1,0 +1,1 @@
+"""Exact randomness: the only room that may touch entropy."""

@@ -1,0 +1,1 @@
+"""The skins over the house: for now the command line."""
