@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from sordino.arguments import Number, rational, whole
 from sordino.errors import ArgumentError
+
 from .neighbours import Neighbours
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.errors import UnsupportedError
+
 from .event import Event
 from .events import Composed, Repeated
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
 from sordino.errors import ArgumentError
+
 from .neighbours import Neighbours
 
 E = TypeVar("E", bound="type[Event]")

@@ -13,6 +13,7 @@ from typing import Any
 
 from sordino.arguments import probability, rational, whole
 from sordino.errors import ArgumentError
+
 from .event import Event, event_type
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 
 from sordino.errors import GrantError
+
 from .bound import Bound
 from .event import Event
 
