@@ -99,11 +99,18 @@ def shape(name: str, value: Any) -> tuple[int, ...]:
 
 def rounded_up(value: Fraction) -> float:
     """Return the least float that is not below `value`."""
-    nearest = float(value)
-    return nearest if math.isinf(nearest) or Fraction(nearest) >= value else math.nextafter(nearest, math.inf)
+    nearest = _nearest(value)
+    return nearest if nearest >= value else math.nextafter(nearest, math.inf)
 
 
 def rounded_down(value: Fraction) -> float:
     """Return the greatest float that is not above `value`."""
-    nearest = float(value)
-    return nearest if math.isinf(nearest) or Fraction(nearest) <= value else math.nextafter(nearest, -math.inf)
+    nearest = _nearest(value)
+    return nearest if nearest <= value else math.nextafter(nearest, -math.inf)
+
+
+def _nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -68,8 +68,7 @@ def curve(event: Event, calculus: str) -> Callable[..., Any]:
     function = None if entry is None else getattr(entry, calculus)
     if function is None:
         raise UnsupportedError(
-            f"{type(event).__name__} has no curve in the calculus {calculus!r}; "
-            "price it in another one (sordino epsilon shows all that know it)",
+            f"no {calculus!r} curve for {type(event).__name__}; price it in another calculus",
             "SRD-C001",
         )
     return function  # type: ignore[no-any-return]

@@ -42,7 +42,7 @@ class Event:
         """Return the event that a canonical text describes; refuse types and fields that are not known."""
         try:
             event = _build(json.loads(text))
-        except (json.JSONDecodeError, TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
+        except (RecursionError, TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
             if isinstance(error, ArgumentError):
                 raise
             raise ArgumentError("this text does not describe an event of sordino", "SRD-A004") from error

@@ -1,1 +1,85 @@
-"""Noise and accounting together: each mechanism adds noise and names its own event."""
+"""Noise and accounting together: each mechanism adds noise and names its own event.
+
+A mechanism is a frozen dataclass of public parameters with three verbs: ``event(bound)`` says what a release runs,
+``release(value, grant)`` runs it once, ``error(confidence)`` says how far off it will be.
+
+Numbers
+    ``Laplace``, ``Gaussian``, ``DiscreteGaussian``     noise on a number, a vector or an array, on a public ``Grid``
+    ``SmoothLaplace``, ``SmoothCauchy``, ``Ladder``     noise as large as the data at hand needs (``LocalAnswer``)
+    ``Quantiles``                                       medians and other quantiles
+Choices
+    ``Exponential``                                     one of a list, better ones more often
+    ``GumbelMax``, ``PermuteAndFlip``, ``LaplaceMax``   the largest of noisy scores
+    ``TopK``                                            the best k, in order
+    ``AboveThreshold``, ``NumericAboveThreshold``       which of a stream are large; ``start`` gives a ``Watch``
+    ``TruncatedGeometric``, ``LaplaceThreshold``, ``GaussianThreshold``  which keys may be shown
+People
+    ``RandomizedResponse``                              everyone answers for themselves
+    ``Policy``, ``PersonalisedSample``, ``PersonalisedCount``, ``PersonalisedMedian``   an ε for each public class
+    ``AnomalyPolicy``, ``IsAnomaly``                    sensitive privacy, which is *not* differential privacy
+Bounds
+    ``ClipValues``, ``ClipNorm``, ``AdaptiveClipping``  what one unit can change, made to hold
+
+``sordino.mechanisms.laws`` judges them all, and anyone else's: ``check_mechanism(Case(…))``.
+"""
+
+from __future__ import annotations
+
+from .adaptive_clipping import AdaptiveClipping
+from .clipping import ClipNorm, ClipValues
+from .exponential import Exponential
+from .gaussian import DiscreteGaussian, Gaussian
+from .grid import INTEGERS, Grid
+from .ladder import Ladder
+from .laplace import Laplace
+from .local_sensitivity import LocalAnswer
+from .mechanism import Mechanism
+from .noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
+from .partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
+from .personalised import PersonalisedSample
+from .personalised_choice import PersonalisedCount, PersonalisedMedian
+from .policy import Policy
+from .quantile import Quantiles
+from .randomized_response import Frequencies, RandomizedResponse
+from .sensitive import AnomalyPolicy, IsAnomaly
+from .smooth import SmoothCauchy, SmoothLaplace
+from .sparse_vector import AboveThreshold, NumericAboveThreshold
+from .top_k import TopK
+from .watch import NumericWatch, Watch
+
+__all__ = [
+    "INTEGERS",
+    "AboveThreshold",
+    "AdaptiveClipping",
+    "AnomalyPolicy",
+    "ClipNorm",
+    "ClipValues",
+    "DiscreteGaussian",
+    "Exponential",
+    "Frequencies",
+    "Gaussian",
+    "GaussianThreshold",
+    "Grid",
+    "GumbelMax",
+    "IsAnomaly",
+    "Ladder",
+    "Laplace",
+    "LaplaceMax",
+    "LaplaceThreshold",
+    "LocalAnswer",
+    "Mechanism",
+    "NumericAboveThreshold",
+    "NumericWatch",
+    "PermuteAndFlip",
+    "PersonalisedCount",
+    "PersonalisedMedian",
+    "PersonalisedSample",
+    "Policy",
+    "Quantiles",
+    "RandomizedResponse",
+    "SmoothCauchy",
+    "SmoothLaplace",
+    "TopK",
+    "TruncatedGeometric",
+    "Watch",
+]

@@ -1,0 +1,53 @@
+# The verbs of this repository; a bare `make` lists them.
+# Nothing but Python 3.11 or newer is needed beforehand: every verb makes the environment that it uses.
+
+PYTHON ?= python3
+VENV   ?= .venv
+JOBS   ?= 2
+ROOM   ?= all
+
+# The theme announces a fork of mkdocs at every build.
+export NO_MKDOCS_2_WARNING := 1
+
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+ROOMS  := noise accounting mechanisms
+COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-long audit bench docs lint clean
+
+help:  ## list the verbs
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(STAMP): pyproject.toml scripts/make-environment
+	@scripts/make-environment "$(PYTHON)" "$(VENV)"
+	@touch $@
+
+demo: $(STAMP)  ## six private answers with error bars and prices, a refusal, a report with plots in demo-out/
+	@$(BIN)/python examples/demo.py
+
+test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" $(COVER)
+
+test-long: $(STAMP)  ## the tests that take minutes
+	@$(BIN)/python -m pytest -n $(JOBS) -m long
+
+audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included
+	@$(BIN)/python -m pytest tests/laws -m ""
+
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms or all
+	@$(BIN)/python bench/run.py --room $(ROOM)
+
+docs: $(STAMP)  ## build the documentation into site/, warnings as errors
+	@$(BIN)/python -m mkdocs build --strict --quiet
+
+lint: $(STAMP)  ## ruff, mypy and the layer contract
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+clean:  ## remove everything that the other verbs made
+	rm -rf $(VENV) .venvs bench/out demo-out site build dist src/sordino.egg-info .coverage
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -1,0 +1,73 @@
+"""The sides: one environment and one process each, speaking JSON over pipes, a line a question, a line an answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import venv
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+HERE = Path(__file__).parent
+ENVIRONMENTS = HERE.parent / ".venvs"
+
+REQUIREMENTS: dict[str, list[str]] = {
+    "numpy": ["numpy"],
+    "opendp": ["opendp==0.16.*", "numpy"],
+    "dp_accounting": ["dp-accounting"],
+}
+"""What each peer's environment holds; sordino itself runs in the one that runs the benchmark."""
+
+
+def interpreter(side: str) -> str:
+    """Return the Python of a side's environment, made on first use."""
+    if side == "sordino":
+        return sys.executable
+    home = ENVIRONMENTS / side
+    python, stamp, wanted = home / "bin" / "python", home / ".installed", " ".join(REQUIREMENTS[side])
+    if not stamp.exists() or stamp.read_text() != wanted:
+        venv.create(home, with_pip=True, clear=True)
+        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS[side]]
+        subprocess.run(command, check=True)
+        stamp.write_text(wanted)
+    return str(python)
+
+
+class Worker:
+    """A process that runs one side's functions and times them inside, so that pipes are not measured."""
+
+    def __init__(self, side: str) -> None:
+        self._process = subprocess.Popen(
+            [interpreter(side), str(HERE / "worker.py"), f"sides.with_{side}"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, function: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what the side's `function` measured."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps({"function": function, "arguments": arguments}) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"{function} failed; its traceback is above")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """End the process by closing its questions."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+    def __enter__(self) -> Worker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

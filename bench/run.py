@@ -1,0 +1,46 @@
+"""Run the benchmarks: ``python bench/run.py --room noise``. Exit code 1 if a bar is not kept."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+
+from rich.console import Console
+
+import report
+from measure import run
+
+ROOMS = ("noise", "accounting", "mechanisms")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--room", choices=[*ROOMS, "all"], default="all")
+    parser.add_argument("--repeats", type=int, help="repeats of every case (default: what the case says)")
+    parser.add_argument("--write-docs", action="store_true", help="only write docs/benchmarks.md from the last runs")
+    asked = parser.parse_args()
+    if asked.write_docs:
+        report.write_page()
+        return 0
+    console = Console(width=None if sys.stdout.isatty() else 160)
+    passed = [_run_room(room, asked.repeats, console) for room in (ROOMS if asked.room == "all" else (asked.room,))]
+    return 0 if all(passed) else 1
+
+
+def _run_room(room: str, repeats: int | None, console: Console) -> bool:
+    cases = importlib.import_module(room)
+    rows = []
+    with console.status(room) as status:
+        planned = cases.cases()
+        for row in run(planned, repeats):
+            rows.append(row)
+            status.update(f"{room}: {len(rows)} of {len(planned)} cases measured")
+    records = report.lines(room, rows, getattr(cases, "GROUPS", {}))
+    report.save(room, records)
+    report.show(console, room, records)
+    return all(record["passed"] for record in records)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

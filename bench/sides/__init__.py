@@ -1,0 +1,1 @@
+"""The sides that are measured, each importable only in its own environment."""

@@ -1,0 +1,123 @@
+"""Gaussian differential privacy (Dong, Roth, Su 2022): μ² adds up; exact for unsampled Gaussian noise, and only for it.
+
+**Sources**: Balle, Wang 2018, Theorem 8 (δ as a function of ε) and Algorithm 1 (analytic calibration); Dong, Roth, Su
+2022, Corollary 3.3 (composition). Never used here by a central limit: sampled or other noise is refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import erfcx, ndtr, ndtri
+
+from sordino.arguments import Number, probability, rational, rounded_up
+from sordino.errors import ArgumentError
+
+from .approximate import own_delta, remaining
+from .curve import Floats, curve
+from .event import Event
+from .relation import parts
+from .rounding import lifted
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def mu_squared(event: Event) -> Fraction:
+    """Return the exact sum of sensitivity²/variance over all Gaussians that `event` runs."""
+    return sum((curve(part, "gaussian")(part) * count for part, count in parts(event).items()), Fraction(0))
+
+
+def mu(event: Event) -> float:
+    """Return μ, rounded up: telling neighbours apart is at least as hard as telling N(0, 1) from N(μ, 1)."""
+    return _root_rounded_up(mu_squared(event))
+
+
+def epsilon(event: Event, delta: Number) -> float:
+    """Return the exact ε of Gaussian noise at δ, rounded up."""
+    left = remaining(event, delta)
+    if left == 0:
+        raise ArgumentError("delta must exceed the events' own: Gaussian noise is never purely private", "SRD-A003")
+    return epsilon_of(mu(event), _below(left))
+
+
+def delta(event: Event, epsilon: Number) -> float:
+    """Return the exact δ of Gaussian noise at ε, rounded up."""
+    exact = float(rational("epsilon", epsilon, least=0))
+    return min(1.0, rounded_up(own_delta(event)) + delta_of(mu(event), math.nextafter(exact, 0.0)))
+
+
+def delta_of(mu: float, epsilon: float) -> float:
+    """Return Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), rounded up, with full relative accuracy in the tails.
+
+    With x = ε/μ − μ/2 and y = ε/μ + μ/2 the two terms share the factor e^{−x²/2}, since y² − x² = 2ε; what is left is
+    a difference of scaled complementary error functions.
+    """
+    x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    if x < -5:
+        # the second term is e^{−x²/2}·erfcx(y/√2)/2 ≤ 2e-6: no cancellation
+        second = 0.5 * math.exp(-x * x / 2) * float(erfcx(y / math.sqrt(2)))
+        return min(1.0, lifted(float(ndtr(-x)) - second))
+    first, second = float(erfcx(x / math.sqrt(2))), float(erfcx(y / math.sqrt(2)))
+    # the exponent x²/2 inherits an error of 2ε-roundoffs times x²
+    shrink = math.exp(-x * x / 2) * (1 + 4 * _EPS * (1 + x * x))
+    return min(1.0, lifted(0.5 * shrink * (max(first - second, 0.0) + 4 * _EPS * first)))
+
+
+def epsilon_of(mu: float, delta: float) -> float:
+    """Return the least ε (to one part in 10¹²) with ``delta_of(mu, ε) <= delta``."""
+    if delta_of(mu, 0.0) <= delta:
+        return 0.0
+    high = 1.0
+    while delta_of(mu, high) > delta:
+        high *= 2
+    return _bisect(lambda e: delta_of(mu, e) <= delta, 0.0, high)
+
+
+def analytic_sigma(epsilon: Number, delta: Number) -> float:
+    """Return the least σ, rounded up, with which Gaussian noise on an answer of sensitivity 1 is (ε, δ)-DP.
+
+    >>> round(analytic_sigma(1, "1e-5"), 4)
+    3.7306
+    """
+    at = _below(rational("epsilon", epsilon, above=0))
+    left = _below(probability("delta", delta))
+    high = 1.0
+    while delta_of(1 / high, at) > left:
+        high *= 2
+    low = high
+    while delta_of(1 / low, at) <= left:
+        low /= 2
+    return _bisect(lambda sigma: delta_of(1 / sigma, at) <= left, low, high)
+
+
+def classic_sigma(epsilon: Number, delta: Number) -> float:
+    """Return √(2·ln(1.25/δ))/ε, only to compare: it is proven for ε ≤ 1 alone and is never the least σ.
+
+    **Source**: Dwork, Roth 2014, Theorem A.1. Above ε = 1 it may claim more privacy than there is.
+    """
+    exact, small = rational("epsilon", epsilon, above=0), probability("delta", delta)
+    return math.sqrt(2 * math.log(1.25 / float(small))) / float(exact)
+
+
+def trade_off(mu: float, false_positives: Floats) -> Floats:
+    """Return the least false negative rate of any attack with the given false positive rates: Φ(Φ⁻¹(1−x) − μ)."""
+    return np.asarray(ndtr(ndtri(1 - np.asarray(false_positives, dtype=np.float64)) - mu))
+
+
+def _bisect(safe: Callable[[float], bool], low: float, high: float) -> float:
+    """Return the safe end of an interval of relative width 10⁻¹², given that `high` is safe and `low` is not."""
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if safe(middle) else (middle, high)
+    return high
+
+
+def _root_rounded_up(square: Fraction) -> float:
+    return math.sqrt(rounded_up(square)) * (1 + 2 * _EPS)
+
+
+def _below(value: Fraction) -> float:
+    return math.nextafter(float(value), 0.0)

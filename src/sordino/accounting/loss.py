@@ -1,0 +1,150 @@
+"""Which dominating pairs each event type has: the table `LOSSES`, merged into the table of curves.
+
+A function here takes an event and returns one pair, if it dominates whichever neighbour comes first, or two: from data
+with the unit to data without it, and back. An event type that is missing has no pair and is refused by the calculus.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sordino.errors import UnsupportedError
+
+from . import events
+from .curve import CURVES, Pair, curve, flatten
+from .event import Event
+from .pair import (
+    BoundedRange,
+    claimed_pair,
+    discrete_gaussian_pair,
+    discrete_laplace_pair,
+    gaussian_pair,
+    laplace_pair,
+    response_pair,
+)
+from .pair_sampled import Added, Removed, Replaced
+
+Pairs = tuple[Pair, ...]
+
+
+def gaussian_mu(parts: Mapping[Event, int]) -> float:
+    """Return μ of all the Gaussian noise in `parts` taken together (0 if there is none): μ² adds up."""
+    return math.sqrt(
+        math.fsum(
+            count * float(part.sensitivity_squared / part.variance)
+            for part, count in parts.items()
+            if isinstance(part, events.Gaussian)
+        )
+    )
+
+
+def _gaussian(event: events.Gaussian) -> Pairs:
+    return (gaussian_pair(gaussian_mu({event: 1})),)
+
+
+def _laplace(event: events.Laplace) -> Pairs:
+    return (laplace_pair(float(event.sensitivity / event.scale)),)
+
+
+def _discrete_laplace(event: events.DiscreteLaplace) -> Pairs:
+    """One coordinate's pair covers any number of them: see `pair.Shifted`."""
+    return (discrete_laplace_pair(float(event.scale), event.sensitivity),)
+
+
+def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
+    if event.coordinates > 1:
+        raise UnsupportedError(
+            "a discrete Gaussian on several coordinates has no single worst direction, hence no dominating pair; "
+            "price it by zCDP or Rényi, or describe each coordinate as an event of its own",
+            "SRD-C011",
+        )
+    # an integer answer moves by a whole number of steps, so by ⌊√(sensitivity²)⌋ at most
+    steps = math.isqrt(math.floor(event.sensitivity_squared))
+    return (discrete_gaussian_pair(float(event.variance), steps) if steps else claimed_pair(0.0),)
+
+
+def _exponential(event: events.Exponential) -> Pairs:
+    return (BoundedRange(float(event.epsilon)),)
+
+
+def _response(event: events.RandomizedResponse) -> Pairs:
+    return (response_pair(float(event.epsilon), event.categories),)
+
+
+def _claimed(event: Event) -> Pairs:
+    """Return the pair of what an event claims: its pure ε outside of a failure of probability δ."""
+    epsilon = curve(event, "pure")(event)
+    return (claimed_pair(float(epsilon), float(CURVES[type(event)].own_delta(event))),)
+
+
+def _sampled_part(event: Event) -> Pairs:
+    """Return the pairs of what is run on a sample: one event, or Gaussian noises that add up to one."""
+    parts = flatten(event)
+    if all(isinstance(part, events.Gaussian) for part in parts):
+        return (gaussian_pair(gaussian_mu(parts)),)
+    if parts.total() > 1:
+        raise UnsupportedError(
+            "several events on one sample have no dominating pair in closed form (unless all are Gaussian noise); "
+            "sample anew for each of them, or price the run by Rényi",
+            "SRD-C012",
+        )
+    (part,) = parts
+    pairs: Pairs = curve(part, "loss")(part)
+    return pairs
+
+
+def whole_sample(event: Event) -> Event | None:
+    """Return what is run on the sample if the sample is all of the data, else None."""
+    match event:
+        case events.PoissonSampled(inner, rate) if rate == 1:
+            return inner
+        case events.FixedSizeSampled(inner, size, population) if size == population:
+            return inner
+    return None
+
+
+def _poisson(event: events.PoissonSampled) -> Pairs:
+    unsampled = _sampled_part(event.event)
+    if whole_sample(event):
+        return unsampled
+    rate = float(event.rate)
+    return Removed(unsampled[0], rate), Added(unsampled[-1], rate)
+
+
+def _fixed_size(event: events.FixedSizeSampled) -> Pairs:
+    unsampled = _sampled_part(event.event)
+    if whole_sample(event):
+        return unsampled
+    if len(unsampled) > 1:
+        raise UnsupportedError(
+            "fixed-size sampling is for replace-one neighbours, what is run on the sample for add/remove; "
+            "describe both under one relation",
+            "SRD-C013",
+        )
+    return (Replaced(Removed(unsampled[0], event.size / event.population)),)
+
+
+LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
+    events.Gaussian: _gaussian,
+    events.Laplace: _laplace,
+    events.DiscreteLaplace: _discrete_laplace,
+    events.DiscreteGaussian: _discrete_gaussian,
+    events.Exponential: _exponential,
+    events.RandomizedResponse: _response,
+    events.PermuteAndFlip: _claimed,
+    events.LaplaceNoisyMax: _claimed,
+    events.SparseVector: _claimed,
+    events.Ladder: _claimed,
+    events.SmoothCauchy: _claimed,
+    events.Personalised: _claimed,
+    events.Pure: _claimed,
+    events.Approximate: _claimed,
+    events.PartitionSelection: _claimed,
+    events.SmoothLaplace: _claimed,
+    events.Shuffled: _claimed,
+    events.PoissonSampled: _poisson,
+    events.FixedSizeSampled: _fixed_size,
+}
+"""The dominating pairs of each event type that has any; a bare zCDP claim has none."""

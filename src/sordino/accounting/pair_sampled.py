@@ -1,0 +1,114 @@
+"""What sampling does to a dominating pair: Poisson sampling under add/remove, fixed-size sampling under replace-one.
+
+**Source**: Zhu, Dong, Wang 2022, Theorem 11 and Proposition 30; Balle, Barthe, Gaboardi 2018, Theorem 2 (advanced joint
+convexity). Throughout q is the sampling rate and ℓ a loss of the pair (P, Q) of what is run on the sample.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from .curve import Floats, Pair
+
+
+@dataclass(frozen=True)
+class Removed:
+    """The pair ((1−q)Q + qP, Q): one unit is in the data (it is sampled with probability q), or is not.
+
+    **Guarantee**: dominates the Poisson-sampled mechanism from data with the unit to data without it, if (P, Q) does so
+    for what is run on the sample. Its losses are ln(1 − q + q·e^ℓ). Poisson sampling of the others is shared by both
+    sides, and the hockey-stick divergence is jointly convex, so the worst case is a fixed sample of the others.
+    """
+
+    unsampled: Pair
+    rate: float
+    lattice: float = 0.0
+
+    def masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Return P and Q of each cell of losses."""
+        least = math.log1p(-self.rate)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            near = np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
+            far = edges + np.log1p(-(1 - self.rate) * np.exp(-edges)) - math.log(self.rate)
+        p, q = self.unsampled.masses(np.where(edges > 1, far, near))
+        # outcomes that only Q has (loss −∞) keep a finite loss, ln(1−q), once sampled
+        only_q = float(self.unsampled.masses(np.array([-np.inf]))[1][0])
+        q[0] -= only_q
+        q[np.searchsorted(edges, least)] += only_q
+        return (1 - self.rate) * q + self.rate * p, q
+
+    def reach(self, tail: float) -> tuple[float, float]:
+        """Return losses outside of which P is at most `tail`; above 0, Q is below P."""
+        high = max(self.unsampled.reach(tail)[1], 0.0)
+        return math.log1p(-self.rate), high + math.log(self.rate + (1 - self.rate) * math.exp(-high))
+
+
+@dataclass(frozen=True)
+class Added:
+    """The pair (P, (1−q)P + qQ): one unit is not in the data, or is in it and sampled with probability q.
+
+    **Guarantee**: dominates the Poisson-sampled mechanism from data without the unit to data with it, if (P, Q) does so
+    for what is run on the sample. Its losses are −ln(1 − q + q·e^{−ℓ}).
+    """
+
+    unsampled: Pair
+    rate: float
+    lattice: float = 0.0
+
+    def masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Return P and Q of each cell of losses."""
+        most = -math.log1p(-self.rate)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            near = -np.log1p(np.maximum(np.expm1(-edges) / self.rate, -1.0))
+            far = edges - np.log1p(-(1 - self.rate) * np.exp(edges)) + math.log(self.rate)
+        p, q = self.unsampled.masses(np.where(edges < -1, far, near))
+        # outcomes that only P has (loss +∞) are not that telling any more: their loss becomes −ln(1−q)
+        only_p = float(self.unsampled.masses(np.array([np.inf]))[0][-1])
+        p[-1] -= only_p
+        p[np.searchsorted(edges, most)] += only_p
+        return p, (1 - self.rate) * p + self.rate * q
+
+    def reach(self, tail: float) -> tuple[float, float]:
+        """Return losses outside of which P is at most `tail`."""
+        low = min(self.unsampled.reach(tail)[0], 0.0)
+        return low - math.log(self.rate + (1 - self.rate) * math.exp(low)), -math.log1p(-self.rate)
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """Fixed-size sampling under replace-one, from a pair (P, Q) that dominates both orders of neighbours.
+
+    **Guarantee**: let A = (1−q)Q + qP. At orders α ≥ 1 the profile is that of (A, Q); below 1 it is its mirror image.
+    **Proof**: the sampled mechanism's outputs on neighbours are (1−q)μ + qν and (1−q)μ + qν', where μ (the unit is not
+    in the sample), ν and ν' are pairwise couplings of replace-one neighbours, since all samples have one size. For
+    α' = 1 + q(α−1) ≥ 1, advanced joint convexity gives H_α' ≤ q·max(H_α(ν‖μ), H_α(ν‖ν')) ≤ q·H_α(P‖Q) = H_α'(A‖Q).
+    Orders below 1 follow from H_α(M‖M') = 1 − α + α·H_{1/α}(M'‖M), because neighbours may be exchanged. Both branches
+    together are convex: with S = {ℓ > 0} the slopes at 1 are in order iff A(S) + Q(S) ≤ 1, and symmetry of (P, Q) gives
+    P(S) + Q(S) ≤ 1 ≥ 2Q(S). So it is the profile of a pair: A and Q on positive losses, the same two exchanged on the
+    mirrored negative ones, and what is left, 1 − A(S) − Q(S) for both, at loss 0.
+    """
+
+    removed: Removed
+    lattice: float = 0.0
+
+    def masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Return P and Q of each cell of losses."""
+        upper = np.concatenate(([0.0], np.maximum(edges, 0.0)))
+        # a cell (a, b] below zero mirrors [−b, −a), which is (pred −b, pred −a] in floats
+        mirrored = np.where(edges < 0, np.nextafter(-edges, 0.0), 0.0)[::-1]
+        up_p, up_q = (side[1:] for side in self.removed.masses(upper))
+        down_q, down_p = (side[:0:-1] for side in self.removed.masses(np.concatenate(([0.0], mirrored))))
+        p, q = up_p + down_p, up_q + down_q
+        rest = max(1 - float(np.sum(up_p) + np.sum(up_q)), 0.0)
+        middle = np.searchsorted(edges, 0.0)
+        p[middle] += rest
+        q[middle] += rest
+        return p, q
+
+    def reach(self, tail: float) -> tuple[float, float]:
+        """Return losses outside of which P is at most `tail`; the mirrored side has no more mass than this one."""
+        high = self.removed.reach(tail)[1]
+        return -high, high

@@ -1,0 +1,116 @@
+"""Rényi differential privacy (Mironov 2017): divergences of each order add up under composition, also adaptive.
+
+**Sources**: Mironov 2017, Proposition 1 (composition); Canonne, Kamath, Steinke 2020, Proposition 12 (conversion):
+a divergence of at most c at order α, in both directions, gives (ε, δ) with
+
+    ε = c + ln((α−1)/α) − (ln δ + ln α)/(α−1).
+
+Each order gives a valid ε; for events fixed beforehand the least of them is valid too. (For events chosen along the way
+it is not: see the filters.) Order ∞ is pure ε and is taken into account where every event has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from sordino.arguments import Number, rational, rounded_down, rounded_up
+from sordino.errors import ArgumentError, UnsupportedError
+
+from . import pure
+from .approximate import own_delta, remaining
+from .curve import Floats
+from .curve import curve as price
+from .event import Event
+from .relation import parts
+from .rounding import lifted
+
+ORDERS: Floats = np.concatenate(
+    [
+        [1.01, 1.02, 1.05],
+        np.arange(11, 110) / 10,
+        np.arange(11.0, 65.0),
+        np.round(64 * 2 ** (np.arange(1, 25) / 4)),
+    ]
+)
+ORDERS.setflags(write=False)
+"""The orders at which the conversions look first: dense to 64, then at ratios of 2^¼ up to 4096."""
+
+_ROUNDS = 2
+_BETWEEN = 33
+
+
+def curve(event: Event, orders: Floats) -> Floats:
+    """Return the Rényi divergence of all that `event` runs, at each order (finite, above 1).
+
+    **Guarantee**: an upper bound in both directions, outside of the events' own failures.
+    """
+    alphas = np.asarray(orders, dtype=np.float64)
+    if alphas.ndim != 1 or not np.all(np.isfinite(alphas) & (alphas > 1)):
+        raise ArgumentError("orders must be a list of finite numbers above 1", "SRD-A002")
+    total = np.zeros_like(alphas)
+    for part, count in parts(event).items():
+        total = total + price(part, "renyi")(part, alphas) * float(count)
+    return lifted(total)
+
+
+def epsilon(event: Event, delta: Number) -> float:
+    """Return the least ε for which Rényi accounting shows `event` to be (ε, δ)-differentially private, rounded up."""
+    left = remaining(event, delta)
+    known = _pure(event)
+    if left == 0 and known is None:
+        raise ArgumentError("delta must exceed the events' own: this event is not purely private", "SRD-A003")
+    bound = math.inf if known is None else rounded_up(known)
+    if left == 0:
+        return bound
+    log_delta = math.log(left.numerator) - math.log(left.denominator)
+    return min(bound, least_over_orders(lambda orders: to_epsilon(orders, curve(event, orders), log_delta), ORDERS))
+
+
+def delta(event: Event, epsilon: Number) -> float:
+    """Return the least δ for which Rényi accounting shows `event` to be (ε, δ)-differentially private, rounded up."""
+    exact = rational("epsilon", epsilon, least=0)
+    own = rounded_up(own_delta(event))
+    known = _pure(event)
+    if known is not None and known <= exact:
+        return own
+    at = rounded_down(exact)
+    log_delta = least_over_orders(lambda orders: to_log_delta(orders, curve(event, orders), at), ORDERS)
+    return min(1.0, own + lifted(math.exp(min(log_delta, 0.0))))
+
+
+def to_epsilon(orders: Floats, divergences: Floats, log_delta: float) -> Floats:
+    """Return, for each order, the ε that its divergence gives at δ = exp(log_delta); never below 0."""
+    value = divergences + np.log1p(-1 / orders) - (log_delta + np.log(orders)) / (orders - 1)
+    slack = 8 * np.finfo(np.float64).eps * (divergences + (abs(log_delta) + np.log(orders)) / (orders - 1))
+    return np.maximum(lifted(np.maximum(value, 0)) + slack, 0)
+
+
+def to_log_delta(orders: Floats, divergences: Floats, epsilon: float) -> Floats:
+    """Return, for each order, ln δ that its divergence gives at ε."""
+    value = (orders - 1) * (divergences - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
+    return value + 8 * np.finfo(np.float64).eps * orders * (divergences + epsilon + 1)
+
+
+def _pure(event: Event) -> Fraction | None:
+    try:
+        return pure.epsilon(event)
+    except UnsupportedError:
+        return None
+
+
+def least_over_orders(value: Callable[[Floats], Floats], orders: Floats, rounds: int = _ROUNDS) -> float:
+    """Return the least value over orders: first at those given, then ever more closely around the best.
+
+    Every order gives a valid bound, so an imperfect search stays sound.
+    """
+    best = math.inf
+    for _ in range(1 + rounds):
+        values = value(orders)
+        place = int(np.argmin(values))
+        best = min(best, float(values[place]))
+        orders = np.linspace(orders[max(place - 1, 0)], orders[min(place + 1, len(orders) - 1)], _BETWEEN)
+    return best

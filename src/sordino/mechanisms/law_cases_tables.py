@@ -1,0 +1,191 @@
+"""Cases for mechanisms that look at a whole column: quantiles, keys, norms, and answers with local sensitivities."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from sordino.accounting.bound import Bound
+
+from . import law_references as reference
+from .adaptive_clipping import AdaptiveClipping
+from .grid import INTEGERS
+from .ladder import Ladder
+from .law_case import Case
+from .local_sensitivity import LocalAnswer
+from .partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
+from .quantile import Quantiles
+from .smooth import SmoothCauchy, SmoothLaplace
+
+ONE = Bound.scalar(1)
+THREE = Bound.scalar(3)
+
+_FAILURE = 1e-4
+_DELTA = Fraction(1, 10**4)
+_KEY = 9  # units that have the key; about half of such keys are kept
+
+
+def _median_law(value: list[int], level: float) -> reference.Law:
+    """The points 0 … 5 as medians of the values at ε = 2; one value more or less moves a score by half a rank."""
+    half = len(value) / 2
+    scores = [-max(0.0, sum(v < x for v in value) - half, half - sum(v <= x for v in value)) for x in range(6)]
+    return reference.exponential(scores, level / 2)
+
+
+def _kept(units: int, epsilon: float) -> float:
+    share = 0.0
+    for _ in range(units):
+        share = min(math.exp(epsilon) * share + _FAILURE, 1 - math.exp(-epsilon) * (1 - share - _FAILURE), 1.0)
+    return share
+
+
+def _key_law(value: list[int], level: float) -> reference.Law:
+    share = _kept(value[0], 1 / level)
+    return {True: share, False: 1 - share}
+
+
+def _count_shown(released: Any) -> int | None:
+    return int(released.counts[0]) if released.keep[0] else None
+
+
+def _threshold_law(noise: reference.Pmf, units: int, threshold: int) -> reference.Law:
+    shown = {k + units: share for k, share in noise.items() if k + units >= threshold}
+    return {None: 1 - sum(shown.values()), **shown}
+
+
+def _laplace_threshold_law(value: list[int], level: float) -> reference.Law:
+    threshold = LaplaceThreshold(_DELTA, Fraction(1)).threshold(ONE)
+    return _threshold_law(reference.discrete_laplace(level), value[0], threshold)
+
+
+def _gaussian_threshold_law(value: list[int], level: float) -> reference.Law:
+    threshold = GaussianThreshold(_DELTA, Fraction(4)).threshold(ONE)
+    return _threshold_law(reference.rounded_gaussian(4 * level**2), value[0], threshold)
+
+
+def _cauchy_law(value: LocalAnswer, level: float) -> reference.Law:
+    scale = 2 * level
+    total = math.pi * scale / math.tanh(math.pi * scale)
+    law: dict[int, float] = {k: 1 / (1 + ((k - value.value) / scale) ** 2) / total for k in range(-7, 8)}
+    above = math.fsum(1 / (1 + ((k - value.value) / scale) ** 2) / total for k in range(8, 10**5))
+    return law | {8: above, -8: 1 - above - math.fsum(law.values())}
+
+
+def _ladder_law(value: LocalAnswer, level: float) -> reference.Law:
+    """Rung 1 is as wide as the local sensitivity, all others as the global one, 3."""
+    first = value.sensitivities[0]
+
+    def rung(distance: int) -> int:
+        return 0 if distance == 0 else 1 + max(0, math.ceil((distance - first) / 3))
+
+    weights = {k: math.exp(-rung(abs(k)) / (2 * level)) for k in range(-400, 401)}
+    total = math.fsum(weights.values())
+    return reference.clamped({k: weight / total for k, weight in weights.items()}, int(value.value), -8, 8)
+
+
+def _clamp(released: int) -> int:
+    return min(max(released, -8), 8)
+
+
+def _radius_law(value: Any, level: float) -> reference.Law:
+    """The centred count of 101 (or 100) records of which 51 are within the radius, and Gaussian noise."""
+    return reference.clamped(reference.rounded_gaussian(16 * level**2), 2 * 51 - len(value), -12, 12)
+
+
+TABLES = (
+    Case(
+        "quantile",
+        lambda level: Quantiles((Fraction(1, 2),), 2 / level, Fraction(0), Fraction(5), INTEGERS),
+        ONE,
+        value=[1, 1, 4, 5],
+        neighbour=[1, 1, 4, 5, 5],
+        outcome=lambda released: int(released[0]),
+        law=_median_law,
+        tightness=0.2,
+    ),
+    Case(
+        "two-quantiles",
+        lambda level: Quantiles((Fraction(1, 4), Fraction(3, 4)), 1 / level, Fraction(0), Fraction(3), INTEGERS),
+        ONE,
+        value=[0, 0, 3, 3],
+        neighbour=[0, 3, 3],
+        outcome=lambda released: tuple(released.tolist()),
+        draws=1500,
+    ),
+    Case(
+        "truncated-geometric",
+        lambda level: TruncatedGeometric(1 / level, _DELTA),
+        ONE,
+        value=[_KEY],
+        neighbour=[_KEY - 1],
+        outcome=lambda released: bool(released[0]),
+        law=_key_law,
+        delta=2 * _FAILURE,
+        tightness=0.4,
+    ),
+    Case(
+        "laplace-threshold",
+        lambda level: LaplaceThreshold(_DELTA, level),
+        ONE,
+        value=[_KEY, 2],
+        neighbour=[_KEY - 1, 2],
+        outcome=_count_shown,
+        law=_laplace_threshold_law,
+        delta=2 * _FAILURE,
+        tightness=0.3,
+    ),
+    Case(
+        "gaussian-threshold",
+        lambda level: GaussianThreshold(_DELTA, 4 * level**2),
+        ONE,
+        value=[_KEY],
+        neighbour=[_KEY - 1],
+        outcome=_count_shown,
+        law=_gaussian_threshold_law,
+        delta=2 * _FAILURE,
+    ),
+    Case(
+        "smooth-laplace",
+        lambda level: SmoothLaplace(1 / level, _DELTA, Fraction(1)),
+        ONE,
+        value=LocalAnswer(0, [1]),
+        neighbour=LocalAnswer(1, [1]),
+        outcome=_clamp,
+        law=lambda value, level: reference.clamped(reference.discrete_laplace(2 * level), value.value, -8, 8),
+        delta=2 * _FAILURE,
+        tightness=0.1,
+    ),
+    Case(
+        "smooth-cauchy",
+        lambda level: SmoothCauchy(1 / level, Fraction(1)),
+        ONE,
+        value=LocalAnswer(0, [1]),
+        neighbour=LocalAnswer(1, [1]),
+        outcome=_clamp,
+        law=_cauchy_law,
+        tightness=0.1,
+        draws=16000,
+    ),
+    Case(
+        "ladder",
+        lambda level: Ladder(1 / level, Fraction(3)),
+        THREE,
+        value=LocalAnswer(0, [3]),
+        neighbour=LocalAnswer(3, [3]),
+        outcome=_clamp,
+        law=_ladder_law,
+        tightness=0.1,
+    ),
+    Case(
+        "adaptive-clipping",
+        lambda level: AdaptiveClipping(1.0, Fraction(1, 2), Fraction(1, 10), 16 * level**2, 100),
+        ONE,
+        value=np.arange(101) / 50,
+        neighbour=np.arange(100) / 50,
+        outcome=lambda released: min(max(round((0.5 + math.log(released.radius) * -10) * 200 - 100), -12), 12),
+        law=_radius_law,
+    ),
+)

@@ -1,0 +1,188 @@
+"""Every log-concave law at array speed: a guide table for the bulk, exact decisions for the rest.
+
+The construction, and why its outcome is exact, is in `partition`. Here is how the same outcome is found fast. The first
+word of a draw gives the first 64 - j bits of U (which strip) and the j bits of the offset (which integer of the block):
+
+1. *Guide.* The first 16 bits of U name a cell of [0, 1). Where the whole cell certainly lies in one box, the draw is
+   done: the box's lowest integer plus the offset. That is so for 96 % of draws and more.
+2. *Search.* Otherwise a second word gives U to 64 bits, which is compared with the bounds of the edges as integers.
+3. *Wedges.* In a wedge a third word gives V to 64 bits. Log-concavity bounds ln f inside a block by straight lines:
+   from below by the chord between the block's nodes, from above by the chords of the two neighbouring blocks,
+   extended. These are evaluated in float64. Below the lower bound the point is accepted, above the upper one it is
+   rejected.
+4. *Exact.* Whatever is left (one draw in 10^4 or fewer: between the lines, at an edge, in the far tail) is handed with
+   its bits to `partition.decide`, which reveals more of U and V as it needs them.
+
+Each of the first three steps only ever says what `decide` would say of the same bits, so the mixture of them is
+`decide`.
+
+**The margin of step 3.** Every quantity there lies in [0, 1] and comes from fewer than 16 float64 operations, each
+with a relative error of at most 2**-53, and one ``exp`` and one ``log1p`` or ``log``, for which 2**-45 is allowed
+(they are good to about 2**-52). The sum is below 2**-42; the comparison demands a distance of 2**-40.
+
+A rejected position is drawn again from fresh words. The time a draw takes depends on its outcome; `known limits`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .enclosure import Enclosure
+from .keystream import BitSource, Words
+from .partition import FIRST_DEPTH, Law, Partition, Unfolding, decide, partition
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+_CELL_BITS = 16
+_CELL_SHIFT = 64 - _CELL_BITS
+_UNSURE = np.iinfo(np.int64).min  # in the guide: this cell does not lie in one box
+_CHUNK = 1 << 15  # words drawn at once: they and the guide stay in the processor's cache
+_MARGIN = 2.0**-40
+_ACCEPT, _REJECT, _DOUBT = 1, 0, -1
+
+
+class Table:
+    """What the fast steps need to know of one law; immutable once built, so threads may share it."""
+
+    def __init__(self, law: Law) -> None:
+        level = partition(law, FIRST_DEPTH)
+        self.law = law
+        self.width_bits = law.width_bits
+        self.offset_mask = (1 << law.width_bits) - 1
+        largest = (1 << FIRST_DEPTH) - 1
+        # An edge at 2**64 is cut to 2**64 - 1, which no word is strictly below: such words are left to `decide`.
+        self.below = np.array([min(edge, largest) for edge in level.below] + [0], dtype=np.uint64)
+        self.above = np.array([min(edge, largest) for edge in level.above], dtype=np.uint64)
+        self.low = np.array([strip.low for strip in level.strips] + [0], dtype=np.int64)
+        self.wedge = np.array([strip.wedge for strip in level.strips] + [False])
+        self.leftward = np.array([strip.direction < 0 for strip in level.strips] + [False])
+        self.guide = self._guide()
+        self.guide_view = memoryview(self.guide.data)
+        self._lines(level)
+
+    def _guide(self) -> Integers:
+        first = np.arange(1 << _CELL_BITS, dtype=np.uint64) << np.uint64(_CELL_SHIFT)
+        last = first | np.uint64((1 << _CELL_SHIFT) - 1)
+        strip = np.searchsorted(self.above, first, side="right")
+        sure = (self.below[strip] > last) & ~self.wedge[strip]
+        return np.where(sure, self.low[strip], _UNSURE)
+
+    def _lines(self, level: Partition) -> None:
+        """Store, per strip, how much ln f falls over its block, the block before it and the block after it."""
+        falls = {1: _falls(level.nodes[1])}
+        if -1 in level.nodes:
+            falls[-1] = falls[1] if self.law.symmetric else _falls(level.nodes[-1])
+        self.outer = np.ones(len(self.low))
+        self.fall = np.zeros(len(self.low))
+        self.fall_before = np.zeros(len(self.low))
+        self.fall_after = np.zeros(len(self.low))
+        blocks = np.array([strip.block for strip in level.strips])
+        directions = np.array([strip.direction for strip in level.strips])
+        for direction, fall in falls.items():
+            mine = np.flatnonzero(directions == direction)
+            block = blocks[mine]
+            self.fall[mine] = fall[block]
+            self.outer[mine] = np.exp(-fall[block])
+            self.fall_before[mine] = np.where(block > 0, fall[block - 1], 0.0)
+            self.fall_after[mine] = fall[block + 1]
+
+    def settle(self, words: Words, second: Words, third: Words) -> tuple[Integers, NDArray[np.int8]]:
+        """Return the integers that the words choose, and the verdict on each (steps 2 and 3)."""
+        mask = np.uint64(self.offset_mask)
+        offset = (words & mask).view(np.int64)
+        u = words & ~mask | second >> np.uint64(64 - self.width_bits) if self.width_bits else words
+        strip = np.searchsorted(self.above, u, side="right")
+        verdict = np.where(self.below[strip] > u, _ACCEPT, _DOUBT).astype(np.int8)
+        wedge = np.flatnonzero(self.wedge[strip] & (verdict == _ACCEPT))
+        verdict[wedge] = self._wedge_verdicts(strip[wedge], offset[wedge], third[wedge])
+        return self.low[strip] + offset, verdict
+
+    def _wedge_verdicts(self, strip: Integers, offset: Integers, v: Words) -> NDArray[np.int8]:
+        width = float(1 << self.width_bits)
+        share = np.where(self.leftward[strip], width - offset, offset) / width
+        outer = self.outer[strip]
+        height = outer + v.astype(np.float64) * 2.0**-64 * (1.0 - outer)
+        with np.errstate(invalid="ignore", over="ignore"):  # 0 · inf is NaN: no bound, and no comparison with it holds
+            chord = np.exp(-share * self.fall[strip])
+            from_before = np.exp(-share * self.fall_before[strip])
+            from_after = outer * np.exp((1.0 - share) * self.fall_after[strip])
+        verdict = np.full(len(strip), _DOUBT, dtype=np.int8)
+        verdict[height + _MARGIN < chord] = _ACCEPT
+        verdict[height - _MARGIN > np.fmin(from_before, from_after)] = _REJECT
+        return verdict
+
+    def decide(self, words: tuple[int, int, int], source: BitSource) -> int | None:
+        """Return the integer that the three words choose, or None if it is rejected (step 4)."""
+        first, second, third = words
+        where = Unfolding(first >> self.width_bits << 64 | second, 128 - self.width_bits, source)
+        return decide(self.law, first & self.offset_mask, where, Unfolding(third, 64, source))
+
+    def draw(self, source: BitSource) -> int:
+        """Return one draw."""
+        while True:
+            word = source.word()
+            low = self.guide_view[word >> _CELL_SHIFT]
+            if low != _UNSURE:
+                return int(low + (word & self.offset_mask))
+            chosen = self.decide((word, source.word(), source.word()), source)
+            if chosen is not None:
+                return chosen
+
+    def draws(self, count: int, source: BitSource) -> Integers:
+        """Return `count` draws."""
+        out = np.empty(count, dtype=np.int64)
+        places, words = self._guided(out, source)
+        if len(places):
+            values, verdict = self.settle(
+                words, second := source.words(len(places)), third := source.words(len(places))
+            )
+            for doubtful in np.flatnonzero(verdict == _DOUBT).tolist():
+                chosen = self.decide((int(words[doubtful]), int(second[doubtful]), int(third[doubtful])), source)
+                verdict[doubtful] = _REJECT if chosen is None else _ACCEPT
+                values[doubtful] = 0 if chosen is None else chosen
+            out[places] = values
+            rejected = places[verdict == _REJECT]
+            out[rejected] = self.draws(len(rejected), source) if len(rejected) else 0
+        return out
+
+    def _guided(self, out: Integers, source: BitSource) -> tuple[Integers, Words]:
+        """Fill `out` by step 1; return the places that it leaves open, and their words."""
+        places, open_words = [], []
+        shift, mask = np.uint64(_CELL_SHIFT), np.uint64(self.offset_mask)
+        cells = np.empty(min(_CHUNK, len(out)), dtype=np.uint64)
+        for start in range(0, len(out), _CHUNK):
+            part = out[start : start + _CHUNK]
+            words = source.words(len(part))
+            cell = np.right_shift(words, shift, out=cells[: len(part)])
+            # Every cell is in range; "clip" only spares take() the copy that "raise" would make.
+            np.take(self.guide, cell.view(np.int64), out=part, mode="clip")
+            unsure = np.flatnonzero(part == _UNSURE)
+            places.append(unsure + start)
+            open_words.append(words[unsure])
+            if self.width_bits:
+                part += np.bitwise_and(words, mask, out=words).view(np.int64)
+        return (
+            (np.concatenate(places), np.concatenate(open_words))
+            if places
+            else (np.empty(0, np.int64), np.empty(0, np.uint64))
+        )
+
+
+def _falls(heights: list[Enclosure]) -> Floats:
+    """Return ln(f(node i)/f(node i+1)), then infinity past the last node; NaN where a height is not known to 2**-46."""
+    known = [low if low >> 46 >= high - low else math.nan for low, high in heights]
+    ratios = [after / before if before else math.nan for before, after in pairwise(known)]
+    with np.errstate(divide="ignore"):
+        return np.append(-np.log(np.array(ratios)), np.inf)
+
+
+@lru_cache(maxsize=32)
+def table(law: Law) -> Table:
+    """Return the law's table, built on first use."""
+    return Table(law)

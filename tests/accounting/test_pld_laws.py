@@ -1,0 +1,235 @@
+"""Laws of the PLD calculus, its ends and refusals, and the bounds that its proofs rest on."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sordino.accounting import pld
+from sordino.accounting.event import Event
+from sordino.accounting.events import (
+    Approximate,
+    Composed,
+    Concentrated,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Exponential,
+    FixedSizeSampled,
+    Gaussian,
+    Laplace,
+    PartitionSelection,
+    PoissonSampled,
+    Pure,
+    RandomizedResponse,
+    Repeated,
+)
+from sordino.accounting.loss import LOSSES
+from sordino.accounting.pair import gaussian_pair
+from sordino.accounting.pld_bounds import Tilted, Upper
+from sordino.accounting.pld_compose import Composed as ComposedLaw
+from sordino.accounting.pld_compose import Factor, Window, compose
+from sordino.accounting.pld_run import Run
+from sordino.accounting.pld_sketch import Part
+from sordino.errors import ArgumentError, UnsupportedError
+
+VARIETY: list[Event] = [
+    Laplace(3),
+    Exponential("0.4"),
+    RandomizedResponse("0.6", 4),
+    DiscreteGaussian(5),
+    PartitionSelection("0.3", "1e-8"),
+    PoissonSampled(Gaussian(2), "0.1"),
+    PoissonSampled(Approximate("0.5", "1e-8"), "0.1"),
+    PoissonSampled(PoissonSampled(Laplace(2), "0.5"), "0.1"),
+]
+variety = pytest.mark.parametrize("event", VARIETY, ids=lambda event: type(event).__name__)
+
+
+@variety
+def test_n_at_once_is_n_times(event: Event) -> None:
+    at_once = pld.epsilon(Repeated(event, 6), 1e-5)
+    nested = Composed((event, Repeated(Composed((event, Repeated(event, 1))), 2), event))
+    assert pld.epsilon(nested, 1e-5) == at_once
+    assert at_once.lower > pld.epsilon(event, 1e-5).upper
+
+
+@variety
+def test_epsilon_and_delta_agree(event: Event) -> None:
+    run = Repeated(event, 12)
+    epsilon = pld.epsilon(run, 1e-5)
+    assert epsilon.lower <= epsilon.upper <= epsilon.lower * 1.001
+    at_upper, at_lower = pld.delta(run, epsilon.upper), pld.delta(run, epsilon.lower)
+    assert at_upper.lower <= 1e-5
+    assert at_lower.upper >= 1e-5
+    assert at_lower.upper >= at_lower.lower >= at_lower.upper * 0.99
+
+
+@variety
+def test_a_sample_of_all_is_no_sample(event: Event) -> None:
+    assert pld.epsilon(Repeated(PoissonSampled(event, 1), 3), 1e-5) == pld.epsilon(Repeated(event, 3), 1e-5)
+
+
+def test_a_fixed_size_sample_of_all_is_no_sample() -> None:
+    assert pld.epsilon(FixedSizeSampled(Laplace(3), 5, 5), 1e-5) == pld.epsilon(Laplace(3), 1e-5)
+
+
+def test_more_noise_and_smaller_samples_cost_less() -> None:
+    costs = [pld.epsilon(Repeated(Laplace(scale), 30), 1e-6) for scale in (2, 3, 5, 8)]
+    assert all(first.lower > second.upper for first, second in itertools.pairwise(costs))
+    for sampled in (
+        [PoissonSampled(Laplace(1), Fraction(1, k)) for k in (1, 2, 10, 100)],
+        [FixedSizeSampled(Laplace(1), 1, k) for k in (1, 2, 10, 100)],
+    ):
+        costs = [pld.epsilon(Repeated(event, 30), 1e-6) for event in sampled]
+        assert all(first.lower > second.upper for first, second in itertools.pairwise(costs))
+
+
+def test_fixed_size_samples_cost_more_than_poisson_samples() -> None:
+    """Replace-one has two people in play; Lebeda et al. 2024 show the gap."""
+    fixed = pld.epsilon(Repeated(FixedSizeSampled(Gaussian(4), 100, 10_000), 1_000), 1e-6)
+    poisson = pld.epsilon(Repeated(PoissonSampled(Gaussian(4), "0.01"), 1_000), 1e-6)
+    assert poisson.upper < fixed.lower
+    assert fixed.upper < 2 * poisson.lower
+
+
+simple = st.one_of(
+    st.builds(Laplace, st.fractions("0.5", 50, max_denominator=100)),
+    st.builds(Gaussian, st.fractions("0.2", 50, max_denominator=100)),
+    st.builds(RandomizedResponse, st.fractions("0.01", 3, max_denominator=100), st.integers(2, 9)),
+    st.builds(Exponential, st.fractions("0.01", 3, max_denominator=100)),
+    st.builds(DiscreteLaplace, st.fractions("0.5", 20, max_denominator=10), st.integers(1, 4)),
+    st.builds(Approximate, st.fractions(0, 2, max_denominator=10), st.just(Fraction(1, 10**12))),
+)
+rates = st.fractions(Fraction(1, 1000), 1, max_denominator=1000)
+sampled = st.one_of(simple, st.builds(PoissonSampled, simple, rates))
+runs = st.lists(st.builds(Repeated, sampled, st.integers(1, 200)), min_size=1, max_size=3)
+
+
+@given(parts=runs, digits=st.integers(1, 30))
+@settings(deadline=None, max_examples=40)
+def test_whatever_is_composed_the_bracket_is_narrow(parts: list[Event], digits: int) -> None:
+    bracket = pld.epsilon(Composed(tuple(parts)), Fraction(1, 10**digits))
+    if digits < 9:
+        assert bracket.upper < math.inf
+    assert 0 <= bracket.lower <= bracket.upper
+    if bracket.upper < math.inf:
+        assert bracket.upper - bracket.lower <= max(2e-3 * bracket.upper, 2e-4)
+
+
+@given(parts=runs, epsilon=st.fractions(0, 60, max_denominator=8))
+@settings(deadline=None, max_examples=20)
+def test_whatever_is_composed_delta_is_bracketed(parts: list[Event], epsilon: Fraction) -> None:
+    # away from the ends of a support, where δ falls to 0 and only absolute accuracy is left
+    bracket = pld.delta(Composed(tuple(parts)), epsilon + Fraction(1, 7919))
+    assert 0 <= bracket.lower <= bracket.upper <= 1
+    assert bracket.upper - bracket.lower <= max(1e-2 * bracket.upper, 1e-9)
+
+
+# ---- ends and refusals ----------------------------------------------------------------------------------------------
+
+
+def test_an_own_failure_above_delta_is_infinite() -> None:
+    run = Repeated(Approximate(1, "1e-6"), 20)
+    assert pld.epsilon(run, 1e-5) == pld.Bracket(math.inf, math.inf)
+    assert pld.epsilon(run, 1e-4).upper < math.inf
+    bracket, truth = pld.delta(run, 50), -math.expm1(20 * math.log1p(-1e-6))
+    assert bracket.lower <= truth * (1 + 1e-12)
+    assert truth * (1 - 1e-12) <= bracket.upper <= truth * (1 + 1e-9)
+
+
+def test_beyond_the_largest_loss_nothing_is_left() -> None:
+    assert pld.delta(Repeated(Laplace(2), 4), "2.0001") == pld.Bracket(0.0, 0.0)
+    assert pld.epsilon(Repeated(Laplace(2), 4), "1e-280").upper <= 2.000001
+
+
+def test_a_large_delta_needs_no_epsilon() -> None:
+    assert pld.epsilon(Laplace(10), "0.9") == pld.Bracket(0.0, 0.0)
+    assert pld.epsilon(Repeated(PoissonSampled(Gaussian(4), "0.01"), 10), "0.9").upper == 0
+
+
+def test_an_event_that_does_nothing_costs_nothing() -> None:
+    still = DiscreteGaussian(1, "0.5")
+    assert pld.epsilon(Repeated(still, 5), 1e-6).upper <= 1e-12
+    assert pld.delta(still, 0).upper <= 1e-12
+
+
+def test_enormous_losses_stay_finite() -> None:
+    bracket = pld.epsilon(Composed((Repeated(Pure(2_000), 3), Laplace(1))), 1e-5)
+    assert 5_990 < bracket.lower <= bracket.upper < 6_001.1
+
+
+@pytest.mark.parametrize("delta", [0, 1, -1, "nan", True, math.inf])
+def test_delta_must_be_a_probability(delta: object) -> None:
+    with pytest.raises(ArgumentError, match="delta"):
+        pld.epsilon(Laplace(1), delta)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", [-1, "nan", True, math.inf])
+def test_epsilon_must_be_a_number(epsilon: object) -> None:
+    with pytest.raises(ArgumentError, match="epsilon"):
+        pld.delta(Laplace(1), epsilon)  # type: ignore[arg-type]
+
+
+def test_what_has_no_pair_or_no_common_relation_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="Concentrated"):
+        pld.epsilon(Composed((Laplace(1), Concentrated(1))), 1e-5)
+    with pytest.raises(UnsupportedError, match="relation"):
+        pld.epsilon(Composed((PoissonSampled(Laplace(1), "0.1"), FixedSizeSampled(Laplace(1), 1, 10))), 1e-5)
+
+
+def test_questions_far_from_the_focus_are_answered_soundly() -> None:
+    """A run prepared for one δ may be asked for another: its window and its weights do not suffice, and it says so."""
+    event = PoissonSampled(Gaussian(1), "0.01")
+    (removed, _) = LOSSES[PoissonSampled](event)
+    run = Run.for_delta([Part(removed, 1_000)], 1e-12)
+    upper, lower = run.upper(run.step), run.lower(run.step)
+    truth = pld.epsilon(Repeated(event, 1_000), 1e-12)
+    assert truth.lower <= upper.epsilon(1e-12) <= truth.upper * 1.01
+    assert upper.epsilon(0.5) >= math.log(0.5)
+    assert upper.delta(-50.0) == 1.0
+    assert upper.epsilon(0.5) <= upper.epsilon(1e-12)
+    assert lower.epsilon(0.9999) == -math.inf
+    assert lower.delta(0.0) <= pld.delta(Repeated(event, 1_000), 0).upper
+    steep = Run.for_delta([Part(gaussian_pair(50.0), 1)], 1e-5)
+    assert steep.upper(steep.step).epsilon(1e-250) > pld.epsilon(Gaussian("0.0004"), "1e-250").lower
+
+
+def test_a_law_whose_other_side_underflows_or_is_cut_off_is_answered_from_above() -> None:
+    ends = np.zeros(801)
+    ends[[0, -1]] = 0.5
+    whole = Tilted(ComposedLaw(Window(0, 801), ends, 0.0, -math.inf, -math.inf, 1.0), 0.0, 1.0, 0.0, 1, 0.0, 0.0, 0.0)
+    assert Upper(whole).epsilon(0.1) == 800.0  # ln(0.8) + 800, where e^−800 is not a float
+    cut = Tilted(ComposedLaw(Window(0, 801), ends, 0.0, -5.0, -math.inf, 1.0), 0.5, 1.0, 0.0, 1, 0.0, 0.0, 0.0)
+    assert Upper(cut).epsilon(0.9) == 0.0
+    assert Upper(cut).delta(-1.0) == 1.0
+
+
+def test_long_factors_are_not_grouped() -> None:
+    flat = np.full(64, 1 / 64)
+    law = compose([Factor(0, np.array([0.5, 0.5]))] + [Factor(-32, flat)] * 29, Window(-20, 32), -0.1, 0.1)
+    assert math.isclose(law.masses.sum(), 1, rel_tol=1e-12)
+
+
+def test_wrapped_and_grouped_laws_keep_their_error_bounds() -> None:
+    """A window that is far too small, and enough factors to be grouped: the true law lies within the bounds."""
+    coin = np.array([0.4, 0.35, 0.25])
+    factors = [Factor(-1, coin, 1 + k % 2) for k in range(40)]
+    truth = np.ones(1)
+    for factor in factors:
+        for _ in range(factor.count):
+            truth = np.convolve(truth, coin)
+    whole = compose(factors, Window(-60, len(truth) + 4), -1.0, 1.0)
+    assert np.linalg.norm(whole.masses[: len(truth)] - truth) <= whole.error < 1e-11
+    first, size = -30, 32
+    narrow = compose(factors, Window(first, size), -0.5, 0.5)
+    inside = truth[60 + first : 60 + first + size]
+    off = np.cumsum((narrow.masses - inside)[::-1])[::-1]
+    assert np.all(off >= -size * narrow.error)
+    assert np.all(off <= narrow.strays(np.arange(size, dtype=np.float64)) + size * narrow.error)
+    assert off[0] > 1e-6

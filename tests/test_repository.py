@@ -1,0 +1,126 @@
+"""The house rules that no other tool checks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = sorted((ROOT / "src" / "sordino").rglob("*.py"))
+OURS = ("src", "tests", "bench", "docs", "examples", "scripts")
+TEXTS = sorted(
+    path
+    for path in [
+        *(p for folder in OURS for p in (ROOT / folder).rglob("*")),
+        *(p for p in ROOT.iterdir() if p.name != "LICENSE" and not p.name.startswith(".")),
+    ]
+    if path.is_file()
+    and path.suffix in {".py", ".md", ".toml", ".yml", ".css", ".html", ""}
+    and not {"out", "__pycache__", ".git"} & set(path.parts)
+)
+
+CROWDED_NAMES = {"utils", "util", "common", "helpers", "helper", "base", "manager", "misc"}
+LONGEST_FILE = 400
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the modules that a fresh interpreter holds after `statement`."""
+    program = f"import sys; {statement}; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    return set(ran.stdout.split())
+
+
+def test_the_front_door_is_light() -> None:
+    # Half a second is the limit; what would break it is a heavy module, so that is what is looked for.
+    loaded = loaded_by("import sordino")
+    assert "sordino" in loaded
+    assert not loaded & {"scipy", "matplotlib", "torch", "typer", "rich", "pandas", "cryptography"}
+
+
+def test_the_check_of_the_front_door_can_fail() -> None:
+    assert "scipy" in loaded_by("import scipy")
+
+
+def test_the_layer_contract_covers_every_room() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    (contract,) = [c for c in settings["tool"]["importlinter"]["contracts"] if c["type"] == "layers"]
+    assert contract["exhaustive"] is True
+    named = {room.strip(" ()") for layer in contract["layers"] for room in layer.split("|")}
+    house = ROOT / "src" / "sordino"
+    rooms = {path.stem for path in house.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert rooms - {"__init__"} <= named
+    upwards = [layer for layer in contract["layers"] if "accounting" in layer or "noise" in layer]
+    assert upwards == ["noise | accounting"], "noise and accounting must not know each other"
+
+
+def test_entropy_is_touched_in_one_room_only() -> None:
+    for path in SOURCE:
+        if path.parent.name == "noise":
+            continue
+        imported = {
+            name
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""])
+        }
+        assert not imported & {"random", "secrets", "numpy.random", "cryptography"}, path
+        assert "urandom" not in path.read_text(), path
+
+
+@pytest.mark.parametrize("path", SOURCE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_small_and_say_what_they_are(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= LONGEST_FILE
+    assert ast.get_docstring(ast.parse(text)), "every module says what it is"
+    assert len(path.relative_to(ROOT / "src" / "sordino").parts) <= 3, "two folders deep"
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_loose_ends(path: Path) -> None:
+    assert path.stem not in CROWDED_NAMES, "name the file after its one idea"
+    assert not loose_ends(path.read_text())
+
+
+# A letter in brackets matches itself, so that this file does not find its own list.
+LOOSE_ENDS = re.compile(
+    r"\bTO[D]O\b|\bFIX[M]E\b|\bX[X]X\b|\bNotImplemented[E]rror\b"
+    r"|(?<![\w.])/(?:work|root|home|opt|tmp|mnt|srv)[/]\w|file[:]///|\bpypi[.]|--index[-]url"
+)
+
+
+def loose_ends(text: str) -> list[str]:
+    """Return the words in `text` that promise something for later or speak of somebody's machine."""
+    return LOOSE_ENDS.findall(text)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [("# TO", "DO: later"), ("see /wo", "rk/place"), ("raise NotImplemented", "Error"), ("https://py", "pi.org")],
+)
+def test_loose_ends_are_found(parts: tuple[str, str]) -> None:
+    assert loose_ends("".join(parts))
+
+
+def test_plain_text_has_no_loose_ends() -> None:
+    assert not loose_ends(
+        "what is to be done stands in the changelog; and/or/work/life are words; src/work/x is a path"
+    )
+
+
+def test_the_demo_runs(tmp_path: Path) -> None:
+    program = [sys.executable, str(ROOT / "examples" / "demo.py")]
+    ran = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
+    assert "the seventh question is refused" in ran.stdout
+    written = {path.name for path in (tmp_path / "demo-out").iterdir()}
+    assert written == {"report.html", "districts.png", "noise.png", "budget.png", "trade-off.png"}
+
+
+def test_version_is_said_once() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert f"## {settings['project']['version']}" in (ROOT / "CHANGELOG.md").read_text()
