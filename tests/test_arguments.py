@@ -89,6 +89,18 @@ def test_whole_limits() -> None:
         whole("n", 10, most=9)
 
 
+@pytest.mark.parametrize(
+    "value",
+    [10**5000, -(10**5000), Fraction(10**5000), Fraction(1, 10**5000)],
+    ids=["huge", "negative", "huge fraction", "tiny fraction"],
+)
+def test_numbers_that_python_will_not_print_are_refused_by_name(value: object) -> None:
+    with pytest.raises(ArgumentError, match=r"x is absurdly.*SRD-A002"):
+        rational("x", value, above=0, most=1)
+    with pytest.raises(ArgumentError, match=r"n (is absurdly|must be a whole number)"):
+        whole("n", value, most=9)
+
+
 @pytest.mark.parametrize("value", [0, 1, -0.1, 1.1])
 def test_probabilities_are_strictly_inside(value: object) -> None:
     with pytest.raises(ArgumentError, match="SRD-A002"):
@@ -108,7 +120,7 @@ def test_words() -> None:
 def test_shapes() -> None:
     assert shape("size", 3) == (3,)
     assert shape("size", (2, np.int64(0))) == (2, 0)
-    for bad in (-1, (2, -1), 2.0, "3", (True,), [2]):
+    for bad in (-1, (2, -1), 2.0, "3", (True,), [2], 10**30, 2**45, (2**30, 2**30), (2**62, 0), (1,) * 70):
         with pytest.raises(ArgumentError, match="size"):
             shape("size", bad)
 

@@ -20,6 +20,9 @@ Number = int | float | str | Fraction | Decimal
 """What a caller may write where an exact number is wanted."""
 
 _LONGEST = 400  # digits in a number's text; beyond it only mischief lives
+_LONGEST_BITS = 13_000  # of an int, or of either part of a fraction: Python refuses to print more than 4,300 digits
+_LARGEST_ARRAY = 2**40  # elements; the largest machines hold no more
+_MOST_DIMENSIONS = 32
 
 
 def rational(
@@ -40,8 +43,10 @@ def _parse(name: str, value: Any) -> Fraction:
     if isinstance(value, bool | np.bool_):
         raise ArgumentError(f"{name} must be a number, not the boolean {value!r}", "SRD-A001")
     if isinstance(value, Fraction):
+        _refuse_endless(name, value.numerator, value.denominator)
         return value
     if isinstance(value, int | np.integer):
+        _refuse_endless(name, int(value))
         return Fraction(int(value))
     if isinstance(value, float | np.floating | Decimal | str):
         text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
@@ -64,11 +69,17 @@ def _parse_text(name: str, text: str) -> Fraction:
     return Fraction(decimal)
 
 
+def _refuse_endless(name: str, *numbers: int) -> None:
+    if any(number.bit_length() > _LONGEST_BITS for number in numbers):
+        raise ArgumentError(f"{name} is absurdly large, small or long (more than 3,900 digits)", "SRD-A002")
+
+
 def whole(name: str, value: Any, *, least: int | None = None, most: int | None = None) -> int:
     """Return `value` as an int if it is a whole number (not a boolean, not 2.0), checked against the limits given."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
-        raise ArgumentError(f"{name} must be a whole number (an int), not {value!r}", "SRD-A001")
+        raise ArgumentError(f"{name} must be a whole number (an int), not {type(value).__name__}", "SRD-A001")
     number = int(value)
+    _refuse_endless(name, number)
     if least is not None and number < least:
         raise ArgumentError(f"{name} must be at least {least}, not {number}", "SRD-A002")
     if most is not None and number > most:
@@ -94,7 +105,13 @@ def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
 def shape(name: str, value: Any) -> tuple[int, ...]:
     """Return the array shape that `value` (an int or a tuple of ints) denotes."""
     sizes = value if isinstance(value, tuple) else (value,)
-    return tuple(whole(name, size, least=0) for size in sizes)
+    checked = tuple(whole(name, size, least=0, most=_LARGEST_ARRAY) for size in sizes)
+    if len(checked) > _MOST_DIMENSIONS or math.prod(checked) > _LARGEST_ARRAY:
+        raise ArgumentError(
+            f"{name} must have at most {_MOST_DIMENSIONS} dimensions and 2**40 elements in all; ask for parts of it",
+            "SRD-A002",
+        )
+    return checked
 
 
 def rounded_up(value: Fraction) -> float:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -102,10 +103,18 @@ def test_json_is_canonical() -> None:
         '{"epsilon":"1e9"}',
         '{"epsilon":"-1"}',
         '{"epsilon":null}',
+        '{"delta":"0","epsilon":"1","epsilon":"5","own_delta_share":"1/4"}',
+        '{"delta":"0","epsilon":"2/2","own_delta_share":"1/4"}',
+        '{"delta": "0","epsilon":"1","own_delta_share":"1/4"}',
+        '{"epsilon":"1"}',
+        b'{"delta":"0","epsilon":"1","own_delta_share":"1/4"}',
+        5,
+        None,
+        "[" * 100_000,
         json.dumps({"epsilon": "9" * 500}),
     ],
 )
-def test_other_texts_are_refused(text: str) -> None:
+def test_other_texts_are_refused(text: Any) -> None:
     with pytest.raises(ArgumentError):
         Budget.from_json(text)
 
@@ -120,3 +129,8 @@ def test_text() -> None:
     assert str(budget(1, 1e-6)) == "ε = 1, δ = 1e-06"
     assert str(budget(rho="0.5")) == "ρ = 0.5"
     assert str(budget(rho="0.5", delta=1e-9)) == "ρ = 0.5, δ = 1e-09"
+
+
+def test_what_can_be_written_can_be_read_back() -> None:
+    odd = budget(Fraction(10**3000 + 1, 10**3000))
+    assert Budget.from_json(odd.to_json()) == odd

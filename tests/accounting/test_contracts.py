@@ -141,6 +141,44 @@ def test_what_is_not_an_event_is_refused(text: str) -> None:
         Event.from_json(text)
 
 
+@pytest.mark.parametrize("number", ["1_0", " 1", "1 ", "+1", "01", "-0", "2/4", "1/1", "10/1", "١", "１", "1/2 "])
+def test_other_spellings_of_a_number_are_refused(number: str) -> None:
+    with pytest.raises(ArgumentError):
+        Event.from_json(f'{{"epsilon":"{number}","kind":"pure"}}')
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"kind":"pure","epsilon":"1"}',
+        '{"epsilon": "1","kind":"pure"}',
+        ' {"epsilon":"1","kind":"pure"}',
+        '{"epsilon":"1","kind":"pure"}\n',
+        '{"epsilon":"2","epsilon":"1","kind":"pure"}',
+        '{"epsilon":"1","kind":"randomized-response"}',
+        '{"epsilons":["2","1"],"kind":"personalised"}',
+        '{"epsilons":["1","1"],"kind":"personalised"}',
+        '{"epsilons":{"text":"12"},"kind":"personalised"}',
+        '{"epsilon":"1","kind":"sensitive","policy":"5"}',
+        '{"epsilon":"1","kind":"sensitive","policy":true}',
+        '{"epsilon":"1","kind":"sensitive","policy":{"neighbours":"add-remove"}}',
+        '{"epsilon":"1","kind":"sensitive","policy":{"text":"a","x":"1"}}',
+        '{"epsilon":"1","kind":"sensitive","policy":{"text":"\\u0061"}}',
+        '{"epsilon":"1","kind":"sensitive","policy":{"text":"\\ud800"}}',
+    ],
+)
+def test_other_spellings_of_an_event_are_refused(text: str) -> None:
+    with pytest.raises(ArgumentError):
+        Event.from_json(text)
+
+
+@pytest.mark.parametrize("parts", [5, "12", Pure(1), {Pure(1)}, None])
+def test_parts_must_be_a_tuple(parts: object) -> None:
+    for kind in (Composed, Personalised):
+        with pytest.raises(ArgumentError, match="tuple"):
+            kind(parts)
+
+
 def test_unknown_types_are_named() -> None:
     with pytest.raises(ArgumentError, match=r"'quantum-noise' is not known.*SRD-A004"):
         Event.from_json('{"kind":"quantum-noise","scale":"1"}')

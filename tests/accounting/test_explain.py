@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import ROUND_UP, Context, localcontext
 from fractions import Fraction
 
 import pytest
@@ -143,3 +144,13 @@ def test_plot_shows_person_family_and_others() -> None:
         "a family of five, ε = 5",
         "its noise",
     ]
+
+
+def test_the_promise_itself_is_rounded_up() -> None:
+    assert str(explain("1.00000049", "1.00000049e-6")).startswith("ε = 1.00001, δ = 1.00001e-06")
+
+
+def test_the_callers_decimal_context_changes_no_figure() -> None:
+    expected = str(explain(5, 1e-6, people=1000))
+    with localcontext(Context(prec=2, rounding=ROUND_UP)):
+        assert str(explain(5, 1e-6, people=1000)) == expected

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_UP, Context, localcontext
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -356,3 +358,49 @@ def test_columns_describe_themselves() -> None:
     assert columns.names == ("own δ", "Rényi ε of order 2", "Rényi ε of order 8", "pure ε")
     assert columns.describe((1, 10**12, 2, SATURATED))["pure ε"] == "more than any budget"
     assert Columns("zcdp").names == ("own δ", "ρ")
+
+
+def test_an_order_that_is_one_as_a_float_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="could never admit anything"):
+        Filter.open(RENYI, order="1.00000000000000000001")
+
+
+@pytest.mark.parametrize("delta", [Fraction(1, 3), Fraction(1, 10**6) + Fraction(1, 10**390)])
+def test_less_than_a_unit_of_delta_is_no_share_for_the_orders(delta: Fraction) -> None:
+    assert Filter.open(budget(1, delta, own_delta_share=1)).orders == ()
+
+
+@pytest.mark.parametrize("cap", [LARGEST_CAP, 1.5, True])
+def test_absurd_stored_caps_are_refused(cap: Any) -> None:
+    with pytest.raises(ArgumentError, match="caps"):
+        Filter(RENYI, (4096.0,), (0, cap, PER_EPSILON))
+
+
+def test_a_high_cap_leaves_some_delta_however_little() -> None:
+    assert 0 < delta_rounded_up(4096.0, 1, Fraction(4_000_000)) < Fraction(1, 10**400)
+    assert delta_rounded_up(4096.0, LARGEST_CAP, Fraction(1)) >= 1
+
+
+def test_the_callers_decimal_context_moves_no_cap() -> None:
+    expected = Filter.open(RENYI).caps
+    with localcontext(Context(prec=3, rounding=ROUND_UP, Emin=-5, Emax=5, traps=[])):
+        assert Filter.open(RENYI).caps == expected
+
+
+def test_a_subclass_with_its_own_equality_gets_no_other_price() -> None:
+    class Impostor(Pure):
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __hash__(self) -> int:
+            return hash(Pure(Fraction(1, 100)))
+
+    rule = Filter.open(RENYI)
+    for honest, wrong in (
+        (Pure(Fraction(1, 100)), Impostor(Fraction(10))),
+        (Repeated(Pure(Fraction(1, 100)), 2), Repeated(Impostor(Fraction(10)), 2)),
+        (Composed((Pure(Fraction(1, 100)),)), Composed((Impostor(Fraction(10)),))),
+    ):
+        rule.charge(honest)
+        with pytest.raises(UnsupportedError, match=r"Impostor.*SRD-C001"):
+            rule.charge(wrong)

@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import pytest
 
-from sordino.accounting.budget import budget
+from sordino.accounting.budget import Budget, budget
 from sordino.accounting.events import Gaussian, Laplace, PartitionSelection, Repeated
 from sordino.accounting.filter import Filter
 from sordino.accounting.units import PER_EPSILON, SATURATED
+from sordino.arguments import Number
 from sordino.errors import ArgumentError
 
 PURE, CONCENTRATED, RENYI = budget(1), budget(rho="0.5"), budget(1, 1e-6)
@@ -60,3 +61,18 @@ def test_a_loss_beyond_all_levels_is_infinite() -> None:
 def test_a_bad_delta_is_refused(delta: object) -> None:
     with pytest.raises(ArgumentError, match="delta"):
         Filter.open(PURE).spent_as((0, 0), delta)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("cap", [PURE, CONCENTRATED, RENYI])
+@pytest.mark.parametrize("delta", [1, 2, 100, "1e-390"])
+def test_absurd_deltas_are_refused(cap: Budget, delta: Number) -> None:
+    rule = Filter.open(cap)
+    with pytest.raises(ArgumentError, match="delta must be"):
+        rule.spent_as(rule.columns.nothing, delta)
+
+
+def test_the_least_delta_is_no_obstacle() -> None:
+    for cap in (CONCENTRATED, RENYI):
+        rule = Filter.open(cap)
+        spent = rule.charge(Gaussian(100))
+        assert rule.spent_as(spent, 1e-6)[0] < rule.spent_as(spent, "1e-300")[0] < 40

@@ -6,12 +6,13 @@ import itertools
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sordino.accounting import pld
+from sordino.accounting import pld, pure
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
     Approximate,
@@ -233,3 +234,129 @@ def test_wrapped_and_grouped_laws_keep_their_error_bounds() -> None:
     assert np.all(off >= -size * narrow.error)
     assert np.all(off <= narrow.strays(np.arange(size, dtype=np.float64)) + size * narrow.error)
     assert off[0] > 1e-6
+
+
+# ---- hard ground: where sketches, weights and parameters once went astray ------------------------------------------
+
+
+def test_weights_whose_squares_underflow_keep_their_error_bound() -> None:
+    """The largest loss is ln(1 + q·(e^ε − 1)) ≈ 2.03, far from where the sketch looks; `lower` once said 8.99."""
+    event = PoissonSampled(Exponential(Fraction(9138103, 866608)), Fraction(1415, 8098281))
+    largest = math.log1p(1415 / 8098281 * math.expm1(9138103 / 866608))
+    bracket = pld.epsilon(event, "1e-12")
+    assert bracket.lower <= largest
+    assert bracket.lower <= bracket.upper <= largest * (1 + 1e-9)
+    law = ComposedLaw(Window(0, 3), np.array([0.0, 0.0, 1.0]), 1e-3, -math.inf, -math.inf, 1.0)
+    upper = Upper(Tilted(law, 400.0, 1.0, 400.0, 1, 0.0, 1.0, 0.0))
+    assert upper.p[-2] >= math.exp(-400) * (1 + 1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [60, 98, 213, 1_000])
+@pytest.mark.parametrize("kind", [Pure, Exponential, RandomizedResponse])
+def test_a_law_that_is_nearly_one_atom_is_bracketed(kind: type[Event], epsilon: int) -> None:
+    for event in (kind(epsilon), PoissonSampled(kind(epsilon), "0.5")):
+        bracket = pld.epsilon(event, "1e-3")
+        assert epsilon - 5 < bracket.lower <= bracket.upper <= epsilon * (1 + 1e-12)
+        assert bracket.upper - bracket.lower < 1e-3 * bracket.upper
+
+
+def test_rare_large_losses_do_not_hide_the_bulk() -> None:
+    """δ is far above the sampling rate, so ε is 0 whatever rare samples may tell."""
+    bracket = pld.epsilon(PoissonSampled(Gaussian("0.0004"), "1e-6"), 1e-5)
+    assert bracket.lower == 0.0
+    assert bracket.upper < 0.1
+
+
+def test_a_rate_close_to_one_keeps_the_digits_of_what_is_left_out() -> None:
+    """Without a unit, what only P can show has the loss −ln(1−q); floats know 1−q only to one part in three here."""
+    left_out = Fraction(16, 10 * 2**53)
+    (_, added) = LOSSES[PoissonSampled](PoissonSampled(Approximate(1, "0.1"), 1 - left_out))
+    top = -math.log(left_out)
+    p, _ = added.masses(np.array([top - 1e-9, top + 1e-9]))
+    assert math.isclose(p[1], 0.1)
+    assert pld.epsilon(PoissonSampled(Laplace(1), 1 - Fraction(1, 10**30)), 1e-5).upper < 1.0
+
+
+@pytest.mark.parametrize("numerator", range(1, 20))
+def test_an_own_failure_is_rounded_up(numerator: int) -> None:
+    own = Fraction(numerator, 10**7 + 1)
+    event = Approximate(1, own)
+    assert pld.delta(event, 5).upper >= own
+    assert pld.delta(PoissonSampled(event, Fraction(1, 3)), 5).upper >= own / 3
+    assert pld.epsilon(Approximate(1, own + Fraction(1, 10**40)), own).upper == math.inf
+
+
+def test_no_delta_is_too_small() -> None:
+    tiny = Fraction(1, 10**2000)
+    bracket = pld.epsilon(Gaussian(1), tiny)
+    # φ(x)·(R(x) − R(x+1)) for x = ε − ½ is about φ(x)/x²
+    assert math.isclose(bracket.lower, bracket.upper, rel_tol=1e-9)
+    assert math.isclose((bracket.upper - 0.5) ** 2 / 2, 2000 * math.log(10), rel_tol=3e-3)
+    assert pld.epsilon(Composed((Gaussian(1), Laplace(1))), tiny).upper == math.inf
+    assert 0.999 < pld.epsilon(Laplace(1), tiny).lower <= pld.epsilon(Laplace(1), tiny).upper < 1.000001
+
+
+@pytest.mark.parametrize("epsilon", [150, 10**5, "1e200", "1e350"])
+def test_noise_with_tails_is_never_called_pure(epsilon: object) -> None:
+    for event in (Gaussian(1), DiscreteGaussian("0.09"), Composed((Gaussian(1), Laplace(1)))):
+        assert 0 < pld.delta(event, epsilon).upper < 1e-40  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", 2, 10])
+@pytest.mark.parametrize("mu", [3_000, 10**5])
+def test_large_mu_is_bracketed_by_formula(mu: int, epsilon: object) -> None:
+    """x = ε/μ − μ/2 is a difference of large numbers."""
+    mpmath.mp.dps = 60
+    at = Fraction(mu * mu, 2) + mu * Fraction(epsilon)  # type: ignore[arg-type]
+    x = mpmath.mpf(at.numerator) / at.denominator / mu - mpmath.mpf(mu) / 2
+    y = x + mu
+    truth = mpmath.ncdf(-x) - mpmath.exp(mpmath.mpf(at.numerator) / at.denominator) * mpmath.ncdf(-y)
+    bracket = pld.delta(Gaussian(Fraction(1, mu * mu)), at)
+    assert bracket.lower <= truth <= bracket.upper
+    assert bracket.upper - bracket.lower < 1e-6 * bracket.upper
+
+
+def test_no_claim_is_above_the_sum_of_pure_ones() -> None:
+    for event in (Laplace(2), Pure("0.3"), PoissonSampled(Exponential("0.2"), "0.5")):
+        for count in (1, 3):
+            assert pld.epsilon(Repeated(event, count), "1e-250").upper <= float(pure.epsilon(event)) * count * (
+                1 + 1e-14
+            )
+
+
+def test_nothing_at_all_costs_nothing() -> None:
+    nothing = Composed(())
+    assert pld.epsilon(nothing, 1e-5) == pld.Bracket(0.0, 0.0)
+    assert pld.delta(nothing, 0) == pld.Bracket(0.0, 0.0)
+    assert pld.epsilon(Composed((Laplace(1), PoissonSampled(nothing, "0.5"))), 1e-5).upper <= 1.0
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Gaussian("1e-390"),
+        Laplace("1e390"),
+        DiscreteLaplace(10**400, 10**400),
+        DiscreteGaussian("1e-390"),
+        Exponential("1e-390"),
+        RandomizedResponse(1, 10**400),
+        Pure("1e300"),
+        Approximate(1, Fraction(1, 10**400)),
+        PoissonSampled(Laplace(1), Fraction(1, 10**390)),
+        PoissonSampled(Laplace(1), 1 - Fraction(1, 10**390)),
+        FixedSizeSampled(Laplace(1), 1, 10**400),
+        Repeated(Laplace(1), 10**12),
+        Repeated(Gaussian(1), 10**400),
+        Repeated(Pure("0.001"), 10**400),
+    ],
+    ids=lambda event: type(event).__name__,
+)
+def test_absurd_sizes_are_refused(event: Event) -> None:
+    with pytest.raises(UnsupportedError, match="SRD-C014"):
+        pld.epsilon(event, 1e-5)
+
+
+def test_a_failure_that_is_all_but_certain_leaves_nothing() -> None:
+    event = Approximate(1, 1 - Fraction(1, 10**20))
+    assert pld.epsilon(event, 1e-5) == pld.Bracket(math.inf, math.inf)
+    assert pld.delta(event, 1).upper == 1.0

@@ -3,6 +3,7 @@ from __future__ import annotations
 import builtins
 import io
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,3 +132,19 @@ def test_matplotlib_is_not_imported_before_it_is_needed() -> None:
 
     code = "import sys, sordino.accounting.explain; raise SystemExit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+
+
+def test_gaussian_curves_hold_at_the_smallest_rates() -> None:
+    """1 - 1e-17 is 1 as a float, but an attack on Gaussian noise with μ = 20 still succeeds at that rate."""
+    rates = np.array([1e-300, 1e-30, 1e-17, 1e-16])
+    np.testing.assert_allclose(TradeOff.gaussian(20)(rates), norm.cdf(norm.isf(rates) - 20), rtol=1e-6)
+
+
+@pytest.mark.parametrize("mu", ["x", None, np.True_, 10**5000], ids=["text", "none", "boolean", "huge"])
+def test_mu_must_be_a_number(mu: Any) -> None:
+    with pytest.raises(ArgumentError, match="mu"):
+        TradeOff.gaussian(mu)
+
+
+def test_an_unknown_delta_promises_nothing() -> None:
+    assert TradeOff.profile(lambda _epsilon: math.nan)(0.5) == 0

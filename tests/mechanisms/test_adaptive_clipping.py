@@ -42,7 +42,8 @@ def test_one_record_moves_the_centred_count_by_what_the_bound_says(
 ) -> None:
     count = centred(values, radius)
     assert abs(count - centred(values[1:], radius)) == AdaptiveClipping.bound().linf
-    assert abs(count - centred(values[1:], radius)) <= AdaptiveClipping.bound(Neighbours.ZERO_OUT).linf
+    for emptied in ([], [0.0], [math.nan]):  # however an emptied record is handed in
+        assert abs(count - centred([*emptied, *values[1:]], radius)) <= AdaptiveClipping.bound(Neighbours.ZERO_OUT).linf
     assert abs(count - centred([new, *values[1:]], radius)) <= AdaptiveClipping.bound(Neighbours.REPLACE_ONE).linf
 
 

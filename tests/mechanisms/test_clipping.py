@@ -71,6 +71,21 @@ class TestValues:
         assert clip.bound(Neighbours.REPLACE_ONE).l1 == 4
         assert clip.bound(Neighbours.ZERO_OUT, Unit("person")).unit == Unit("person")
 
+    def test_an_emptied_place_may_be_a_zero_or_a_nan_or_gone(self) -> None:
+        clip = ClipValues(-10, 10, missing=Fraction(10))
+        reach = clip.bound(Neighbours.ZERO_OUT).linf
+        for emptied in ([float("nan")], [0.0], []):
+            assert abs(clip.total([-10.0]) - clip.total(emptied)) <= reach
+        assert ClipValues(-10, 10).bound(Neighbours.ZERO_OUT).linf == 10
+
+    @pytest.mark.parametrize("other", [1.5, 2**63, -1])
+    def test_one_record_of_another_kind_changes_nothing_for_the_rest(self, other: float) -> None:
+        # NumPy reads a list of ints as floats if one of them is a float or a large one; these ints are no floats.
+        clip = ClipValues(0, 2**56, Grid(53))
+        rest = [3 * 2**52 - 1] * 1000
+        moved = Fraction(clip.total([*rest, other])) - Fraction(clip.total(rest))
+        assert abs(moved) <= clip.bound().linf
+
     def test_sums_do_not_depend_on_order_nor_lose_small_values(self) -> None:
         values = np.array([1e16, 1.0, -1e16, 0.5] * 1000)
         clip = ClipValues(-1000, 1000)
@@ -145,6 +160,21 @@ class TestNorms:
             assert sum(moves) <= bound.l1
             assert sum(move * move for move in moves) <= bound.l2_squared
             assert max(moves) <= bound.linf
+
+    def test_each_row_is_clipped_by_itself_in_any_layout(self, order: int) -> None:
+        # How NumPy adds up a row depends on the layout and on how many rows there are; the radius is on the edge.
+        vectors = np.asfortranarray(np.random.default_rng(order).normal(size=(60, 40)))
+        vectors /= np.abs(vectors).max(axis=1, keepdims=True)
+        norms = (np.abs(vectors) ** order).sum(axis=1) ** (1 / order)
+        for place, norm in enumerate(norms.tolist()):
+            clip = ClipNorm(order, Fraction(1000 * norm), 40, INTEGERS)
+            vector = 5000 * vectors[place]
+            assert np.array_equal(clip.apply(5000 * vectors)[place], clip.apply(vector))
+
+    def test_vectors_within_the_radius_that_lie_on_the_grid_stay_as_they_are(self, order: int) -> None:
+        clip = ClipNorm(order, 1000, 3, INTEGERS)
+        vectors = np.random.default_rng(order).integers(-300, 300, (2000, 3))
+        assert np.array_equal(clip.apply(vectors), vectors)
 
     def test_zero_vectors_and_no_vectors(self, order: int) -> None:
         clip = ClipNorm(order, 1, coordinates=2)

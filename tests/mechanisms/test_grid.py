@@ -185,6 +185,20 @@ def test_the_sensitivity_is_attained_in_the_worst_case() -> None:
     assert Grid(0).sensitivity(Bound.scalar("1.2")).l1 == 2  # 0.4 → 1.6
 
 
+def test_masked_values_are_refused_because_they_would_count() -> None:
+    with pytest.raises(ArgumentError, match="masked"):
+        Grid(-3).to_steps(np.ma.masked_array([1.0, 2.0], mask=[False, True]))
+
+
+def test_a_refusal_of_texts_does_not_tell_how_long_they_are() -> None:
+    texts = []
+    for value in (["a"], ["a much longer one"]):
+        with pytest.raises(ArgumentError) as caught:
+            INTEGERS.to_steps(value)
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
 def test_half_even_and_half_away_would_break_the_claim() -> None:
     assert abs(round(1.5) - round(0.5)) == 2  # why neither is used here
     assert Grid(0).to_steps(1.5) - Grid(0).to_steps(0.5) == 1
@@ -195,7 +209,10 @@ def test_exact_grids_pay_for_no_rounding() -> None:
     bound = Bound.vector(l0=3, linf=1)
     assert INTEGERS.sensitivity(bound) == Grid(0, exact=True).sensitivity(bound)
     assert (INTEGERS.sensitivity(bound).l1, INTEGERS.sensitivity(bound).l2_squared) == (3, 3)
-    assert Grid(-2, exact=True).sensitivity(Bound.scalar("0.8")).l1 == 3  # 3.2 steps, whole ones only
+    moved = Grid(-2, exact=True).sensitivity(Bound.scalar("0.8"))  # 3.2 steps, whole ones only
+    assert (moved.l1, moved.l2_squared, moved.linf) == (3, 9, 3)
+    pair = INTEGERS.sensitivity(Bound.vector(l0=2, linf="1.9"))
+    assert (pair.l1, pair.l2_squared, pair.linf) == (2, 2, 1)
     with pytest.raises(ArgumentError, match=r"Grid\.fitting"):
         INTEGERS.sensitivity(Bound.scalar("0.5"))
 

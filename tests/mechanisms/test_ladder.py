@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
-from sordino.mechanisms.ladder import Ladder, rungs
+from sordino.errors import ArgumentError
+from sordino.mechanisms.ladder import Ladder, _reach, rungs
 from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.local_sensitivity import LocalAnswer
 
@@ -59,6 +60,19 @@ def test_no_neighbour_is_told_apart_better_than_claimed(data: st.DataObject, eps
 
 def test_rungs_are_at_least_one_wide_and_never_narrow_again() -> None:
     assert rungs(np.array([0, 3, 2, 5])).tolist() == [1, 3, 3, 5]
+
+
+def test_every_epsilon_that_is_taken_can_be_drawn_with() -> None:
+    for epsilon in ("1e-6", 2000):
+        mechanism = Ladder(epsilon, MOST)  # type: ignore[arg-type]
+        assert type(mechanism.release(LocalAnswer(5, [1]), Grant(mechanism.event(BOUND), BOUND))) is int
+    with pytest.raises(ArgumentError, match="epsilon"):
+        Ladder(2001, MOST)  # type: ignore[arg-type]
+
+
+def test_long_lists_do_not_overflow() -> None:
+    widths = np.full(2**23 + 1, 2**40)
+    assert _reach(widths, 2**23 + 3) == (2**23 + 3) * 2**40
 
 
 def test_event_and_error() -> None:

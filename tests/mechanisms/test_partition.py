@@ -202,7 +202,16 @@ class TestEach:
 def test_absurd_parameters_are_refused(epsilon: Any, delta: Any, keys: Any) -> None:
     with pytest.raises(ArgumentError):
         TruncatedGeometric(epsilon, delta, keys)
+    with pytest.raises(ArgumentError, match="epsilon"):
+        TruncatedGeometric("1e350", "1e-5")
     with pytest.raises(ArgumentError):
         LaplaceThreshold("1e-5", 0)
     with pytest.raises(ArgumentError):
         GaussianThreshold(0, 1)
+
+
+def test_a_failure_too_small_to_compute_with_is_refused_before_a_grant_is_given() -> None:
+    with pytest.raises(ArgumentError, match="SRD-A002"):
+        GaussianThreshold("1e-390", 1).event(ONE)
+    assert GaussianThreshold("1e-300", 1).threshold(ONE) == 39
+    assert LaplaceThreshold("1e-390", 1).threshold(ONE) == 1 + math.ceil(390 * math.log(10) - math.log1p(math.exp(-1)))

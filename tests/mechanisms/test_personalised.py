@@ -146,7 +146,7 @@ class TestSample:
             self.mechanism().event(REPLACED)
         with pytest.raises(ArgumentError, match="1000-private"):
             self.mechanism(Fraction(1, 1000)).event(Bound.scalar(2))
-        with pytest.raises(UnsupportedError, match="no curve"):
+        with pytest.raises(UnsupportedError, match="curve"):
             PersonalisedSample(POLICY, len, Gaussian(1)).event(ADDED)
         with pytest.raises(ArgumentError, match="δ of its own"):
             PersonalisedSample(POLICY, len, TruncatedGeometric(1, "1e-6")).event(ADDED)

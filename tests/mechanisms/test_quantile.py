@@ -170,6 +170,11 @@ def test_a_bound_must_count_values() -> None:
         Quantiles(("0.5",), "1e-6", 0, 1).event(Bound.scalar(2**36))
 
 
+def test_a_unit_with_a_value_in_each_of_three_bins_has_three_values() -> None:
+    median = Quantiles(("0.5",), 1, 0, 1)
+    assert median.rate(Fraction(1, 2), Bound.vector(l0=3, linf=1)) == median.rate(Fraction(1, 2), Bound.scalar(3))
+
+
 def test_the_error_is_the_exponential_mechanisms() -> None:
     error = Quantiles(("0.9",), 1, 0, 1023, INTEGERS).error(0.95)
     assert error == pytest.approx(0.9 * 2 * math.log(1024 / 0.05))

@@ -19,7 +19,7 @@ from sordino.errors import ArgumentError, GrantError
 from sordino.mechanisms.grid import Grid
 from sordino.mechanisms.ladder import Ladder
 from sordino.mechanisms.law_draws import CHANCE, fit
-from sordino.mechanisms.local_sensitivity import LocalAnswer
+from sordino.mechanisms.local_sensitivity import LocalAnswer, in_steps
 from sordino.mechanisms.mechanism import Mechanism
 from sordino.mechanisms.smooth import SmoothCauchy, SmoothLaplace, draw_cauchy, smooth_sensitivity
 
@@ -146,6 +146,14 @@ def test_events_and_smoothness() -> None:
     assert SmoothCauchy(1, 50).beta == pytest.approx(1 / 2.048)
 
 
+def test_a_sensitivity_in_steps_is_never_below_the_true_one() -> None:
+    for grid, listed, least in ((Grid(10), [5e-324], 1), (Grid(20), [2**59 + 1], 2**39 + 1), (Grid(0), [0.25], 1)):
+        _, steps = in_steps(LocalAnswer(0, listed), grid, 2**40)
+        assert least <= steps[0] <= least + 1
+    _, steps = in_steps(LocalAnswer(0, [0, 0.0, 3]), Grid(0), 2**40)
+    assert steps.tolist() == [0, 0, 3, 2**40]
+
+
 @pytest.mark.parametrize("mechanism", ALL)
 class TestEach:
     def test_contract_and_silence(self, mechanism: Any) -> None:
@@ -206,6 +214,7 @@ class TestEach:
         [
             {"epsilon": 0},
             {"epsilon": "1e-9"},
+            {"epsilon": "1e350"},
             {"sensitivity": 0},
             {"sensitivity": 2**60},
             {"grid": 3},

@@ -196,3 +196,20 @@ def test_flip_on_the_edge_is_decided_exactly(replay):
 def test_bad_flips_are_refused(exponents, rate):
     with pytest.raises(ArgumentError, match=r"exponents|rate"):
         flip(exponents, rate)
+
+
+@pytest.mark.parametrize("ragged", [[[1], [1, 2]], [1, [2]]])
+def test_rows_of_different_lengths_are_refused_by_name(ragged):
+    with pytest.raises(ArgumentError, match=r"exponents must be .*SRD-A001"):
+        flip(ragged)
+
+
+def test_masked_exponents_are_refused():
+    with pytest.raises(ArgumentError, match=r"exponents must not be masked.*SRD-A001"):
+        flip(np.ma.array([1, 2], mask=[False, True]))
+
+
+def test_the_callers_floating_point_traps_never_see_an_exponent():
+    """e^-10^6 underflows; an exception for large exponents alone would tell about data."""
+    with np.errstate(all="raise"):
+        assert not flip([10**6] * 100, 1).any()

@@ -109,3 +109,14 @@ def test_a_plateau_at_the_mode_is_no_obstacle(replay):
     assert low <= 2**128 <= high
     value = decide(law, 1, Unfolding(2**62, 64, replay(then=1)), Unfolding(1, 64, replay(then=2)))
     assert value is not None
+
+
+@pytest.mark.parametrize("law", [Poisson("12.3"), Poisson(700), Binomial(90, "0.07"), Poisson(10**5)], ids=repr)
+def test_edges_enclose_those_of_deeper_levels(law):
+    """Where one side ends first, a deeper level puts more strips between those of the other side."""
+    level, deeper = partition(law, 64), partition(law, 192)
+    place = {strip: index for index, strip in enumerate(deeper.strips)}
+    for strip, below, above in zip(level.strips, level.below, level.above, strict=True):
+        index = place[strip]
+        assert below << 128 <= deeper.below[index]
+        assert deeper.above[index] <= above << 128

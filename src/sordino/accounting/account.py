@@ -9,6 +9,7 @@ from sordino.arguments import Number, rational
 from sordino.errors import ArgumentError, BudgetError, UnsupportedError
 
 from .alternative import what_would_fit
+from .approximate import target
 from .budget import Budget
 from .columns import Columns, Vector
 from .curve import flatten
@@ -140,7 +141,7 @@ class UnlimitedAccount(Tally):
 
     def spent_as(self, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
         """Return (ε, δ), an honest statement of the loss so far (``odometer.py``)."""
-        return loss_so_far(self._COLUMNS, self.spent, rational("delta", delta, least=0))
+        return loss_so_far(self._COLUMNS, self.spent, target(delta))
 
     def __repr__(self) -> str:
         return f"unlimited({self.reason!r}, {len(self.history)} events)"

@@ -15,6 +15,8 @@ from .curve import curve
 from .event import Event
 from .relation import parts
 
+_LEAST = Fraction(1, 10**300)  # below it, floats run out of digits
+
 
 def own_delta(event: Event) -> Fraction:
     """Return the sum of the failure probabilities that the events bring along (0 for most)."""
@@ -22,15 +24,20 @@ def own_delta(event: Event) -> Fraction:
 
 
 def target(delta: Number) -> Fraction:
-    """Return a target δ as an exact fraction in [0, 1)."""
+    """Return a target δ as an exact fraction: 0, or in [10⁻³⁰⁰, 1)."""
     exact = rational("delta", delta, least=0)
+    if 0 < exact < _LEAST:
+        raise ArgumentError(f"delta must be 0 or at least 1e-300, not {delta!r}: floats end there", "SRD-A002")
     if exact >= 1:
         raise ArgumentError(f"delta must be below 1, not {delta!r}: at 1 nothing is promised", "SRD-A002")
     return exact
 
 
 def remaining(event: Event, delta: Number) -> Fraction:
-    """Return what is left of the target `delta` after the events' own failures; refuse a target that is too small."""
+    """Return what is left of the target `delta` after the events' own failures; refuse a target that is too small.
+
+    Less than 10⁻³⁰⁰ counts as nothing, which is safe: what holds at a smaller δ holds at a larger one.
+    """
     exact, own = target(delta), own_delta(event)
     if own > exact:
         raise ArgumentError(
@@ -38,4 +45,5 @@ def remaining(event: Event, delta: Number) -> Fraction:
             "ask for a larger delta, or run the events with smaller ones",
             "SRD-A003",
         )
-    return exact - own
+    left = exact - own
+    return left if left >= _LEAST else Fraction(0)

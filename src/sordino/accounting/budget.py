@@ -19,7 +19,7 @@ Calculus = Literal["pure", "zcdp", "renyi"]
 
 DEFAULT_OWN_DELTA_SHARE = Fraction(1, 4)
 
-_EXACT = re.compile(r"[0-9]{1,400}(/[0-9]{1,400})?")
+_EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")  # as long as an argument can be
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,12 @@ class Budget:
             if not isinstance(body, dict) or not set(body) <= known:
                 raise ValueError("not the fields of a budget")
             budget = cls(**{name: _fraction(value) for name, value in body.items()})
-        except (ValueError, ZeroDivisionError) as error:
+        except (RecursionError, TypeError, ValueError, ZeroDivisionError) as error:
             if isinstance(error, ArgumentError):
                 raise
             raise ArgumentError("this text does not describe a budget of sordino", "SRD-A001") from error
+        if budget.to_json() != text:  # a field given twice, a fraction not in lowest terms, white space
+            raise ArgumentError("this text describes a budget, but not in the canonical form", "SRD-A001")
         return budget
 
     def __str__(self) -> str:

@@ -8,7 +8,8 @@ divergence at each finite order and, last, at order ∞, which is the pure ε.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -18,8 +19,9 @@ import numpy as np
 from sordino.errors import ArgumentError, UnsupportedError
 
 from .budget import Calculus
-from .curve import curve
+from .curve import CURVES, curve
 from .event import Event
+from .events import Composed, Repeated
 from .relation import parts
 from .units import PER_DELTA, PER_EPSILON, decimal_text, times, total, units_rounded_up
 
@@ -52,8 +54,13 @@ class Columns:
         **Guarantee**: running `event`, adaptively inside if it is composed, has at most this divergence in each
         column. Each simple event is rounded up by itself and then counted, so n at once cost the same as n times.
         A column that cannot hold its cost is `SATURATED`.
-        Events that the calculus does not know are refused with `UnsupportedError`.
+        Events that the calculus does not know are refused with `UnsupportedError`; so are other subclasses of `Event`,
+        whose own ideas of equality could otherwise find the price of another event in the cache.
         """
+        unknown = {type(part) for part in _everything(event)} - {Composed, Repeated, *CURVES}
+        if unknown:
+            names = ", ".join(sorted(each.__name__ for each in unknown))
+            raise UnsupportedError(f"no curve is known for events of type {names}; they cannot be priced", "SRD-C001")
         return _charge(self, event)
 
     def describe(self, vector: Vector) -> dict[str, str]:
@@ -65,6 +72,16 @@ class Columns:
 def add(spent: Vector, charge: Vector) -> Vector:
     """Return the sum of two vectors, each column held at `SATURATED`."""
     return tuple(total(*pair) for pair in zip(spent, charge, strict=True))
+
+
+def _everything(event: Event) -> Iterator[Event]:
+    """Yield an event and all events that it is made of, by their fields."""
+    yield event
+    for field in fields(event):
+        value = getattr(event, field.name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, Event):
+                yield from _everything(item)
 
 
 @lru_cache(maxsize=4096)

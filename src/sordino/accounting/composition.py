@@ -18,7 +18,7 @@ from .curve import curve
 from .event import Event
 from .optimal import optimal_epsilon
 from .relation import parts
-from .rounding import lifted
+from .rounding import lifted, log_rounded_down
 
 
 def claims(event: Event) -> list[tuple[Fraction, int]]:
@@ -69,7 +69,7 @@ def _drift_and_spread(event: Event, delta: Number, drift: Callable[[float], floa
         return total
     priced = [(rounded_up(epsilon), count) for epsilon, count in claims(event)]
     squares = sum(epsilon**2 * count for epsilon, count in priced)
-    log_inverse = math.log(left.denominator) - math.log(left.numerator)
+    log_inverse = -log_rounded_down(left)
     if alternative and log_inverse < 700:
         log_inverse = min(log_inverse, math.log(math.e + math.sqrt(squares) * math.exp(log_inverse)))
     mean = sum(drift(epsilon) * count for epsilon, count in priced)

@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from sordino.arguments import rounded_up
+from sordino.arguments import rounded_down, rounded_up
 from sordino.errors import UnsupportedError
 
 from . import closed_forms, pure, sampled_curves, shuffle, zcdp
@@ -130,7 +130,7 @@ _ROWS: dict[type[Event], Curves] = {
         pure=_ratio,
         zcdp=lambda event: zcdp.discrete_laplace_rho(event.scale, _ratio(event)),
         renyi=lambda event, orders: closed_forms.discrete_laplace(
-            float(event.scale), rounded_up(_ratio(event)), orders
+            rounded_down(event.scale), rounded_up(_ratio(event)), orders
         ),
     ),
     Gaussian: Curves(

@@ -39,15 +39,22 @@ class Event:
 
     @staticmethod
     def from_json(text: str) -> Event:
-        """Return the event that a canonical text describes; refuse types and fields that are not known."""
+        """Return the event that a canonical text describes; refuse all else, also another spelling of a known event.
+
+        **Guarantee**: ``Event.from_json(text).to_json() == text``. So no two texts stand for one event, and whoever
+        compares, signs or counts texts compares, signs or counts events.
+        """
         try:
             event = _build(json.loads(text))
+            canonical = event.to_json() if isinstance(event, Event) else None
         except (RecursionError, TypeError, ValueError, KeyError, AttributeError, ZeroDivisionError) as error:
             if isinstance(error, ArgumentError):
                 raise
             raise ArgumentError("this text does not describe an event of sordino", "SRD-A004") from error
         if not isinstance(event, Event):
             raise ArgumentError("this text does not describe an event of sordino", "SRD-A004")
+        if canonical != text:
+            raise ArgumentError("this text is not in the canonical form that to_json() writes", "SRD-A004")
         return event
 
 

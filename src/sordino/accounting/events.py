@@ -33,6 +33,18 @@ def _event(name: str, value: Any) -> Event:
     return value
 
 
+def _several(name: str, value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, tuple | list):
+        raise ArgumentError(f"{name} must be a tuple, not {type(value).__name__}", "SRD-A001")
+    return tuple(value)
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
+        raise ArgumentError(f"{name} must be a text without lone surrogates", "SRD-A001")
+    return str(value)
+
+
 # ---- noise added to an answer --------------------------------------------------------------------------------------
 
 
@@ -257,7 +269,7 @@ class Personalised(Event):
     epsilons: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        if not self.epsilons:
+        if not _several("epsilons", self.epsilons):
             raise ArgumentError("epsilons must name the ε of at least one class", "SRD-A003")
         exact = tuple(sorted({rational("epsilons", epsilon, above=0) for epsilon in self.epsilons}))
         object.__setattr__(self, "epsilons", exact)
@@ -276,6 +288,7 @@ class Sensitive(Event):
 
     def __post_init__(self) -> None:
         _positive(self, "epsilon")
+        object.__setattr__(self, "policy", _text("policy", self.policy))
 
 
 # ---- made of other events -------------------------------------------------------------------------------------------
@@ -346,4 +359,4 @@ class Composed(Event):
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", tuple(_event("events", event) for event in self.events))
+        object.__setattr__(self, "events", tuple(_event("events", event) for event in _several("events", self.events)))

@@ -9,14 +9,18 @@ All figures are rounded outward: what is said to be at most something is rounded
   ε-private one with probability 1 − δ and anything at all otherwise: Kairouz, Oh, Viswanath 2015);
 * the best attack tells "was there" from "was not", both equally likely beforehand, with a chance of at most
   (1 + t)/2 where t = (e^ε − 1 + 2δ)/(e^ε + 1), the largest total variation distance of two (ε, δ)-close laws;
-* k people together have kε and δ(1 + e^ε + … + e^((k−1)ε)) (Vadhan 2017, Lemma 2.2).
+* k people together have kε and δ(1 + e^ε + … + e^((k−1)ε)) (the proof of Lemma 2.2 in Vadhan 2017, which states the
+  larger kδe^(kε)).
+
+**Assumes** neighbours that differ by a person's data being there or not. Where they differ by its being replaced, read
+"other data" for "without", and "which of two records" for "whether they are in the data".
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -222,8 +226,8 @@ def _percent(share: Fraction, rounding: str) -> str:
     if not Fraction(1, 10**6) < distance < 1:
         return f"{_digits(100 * share, rounding)} %"
     other = ROUND_FLOOR if rounding == ROUND_CEILING else ROUND_CEILING
-    return f"{100 - significant(distance, 2, other):f} %"
+    return f"{Context(prec=28).subtract(Decimal(100), significant(distance, 2, other)):f} %"
 
 
 def _plain(value: Fraction) -> str:
-    return f"{float(value):.6g}"
+    return f"{float(significant(value, 6, ROUND_CEILING)):.6g}"

@@ -49,9 +49,10 @@ from decimal import ROUND_FLOOR
 from fractions import Fraction
 from functools import cached_property
 
-from sordino.arguments import Number, rational
+from sordino.arguments import Number, rational, rounded_up
 from sordino.errors import ArgumentError, UnsupportedError
 
+from .approximate import target
 from .budget import Budget
 from .columns import Columns, Vector, add
 from .event import Event
@@ -98,7 +99,8 @@ class Filter:
     caps: Vector
 
     def __post_init__(self) -> None:
-        if len(self.caps) != len(self.columns.nothing) or not all(0 <= cap <= LARGEST_CAP for cap in self.caps):
+        units = all(type(cap) is int and 0 <= cap <= LARGEST_CAP for cap in self.caps)
+        if not units or len(self.caps) != len(self.columns.nothing):
             raise ArgumentError("caps must be one whole number of units for each column", "SRD-A003")
         if not all(self.caps[1:]):
             raise ArgumentError("a cap of 0 admits nothing; leave that order out", "SRD-A003")
@@ -168,7 +170,7 @@ class Filter:
         See ``odometer.py``. Near the end it may exceed the budget: a statement that holds at every moment costs more
         than the one that was fixed at opening. The budget's own promise holds in any case.
         """
-        return loss_so_far(self.columns, spent, rational("delta", delta, least=0))
+        return loss_so_far(self.columns, spent, target(delta))
 
     def _finite(self) -> list[tuple[float, int]]:
         return list(zip(self.orders, self.caps[1:-1], strict=True))
@@ -193,11 +195,12 @@ def _largest_cap(budget: Budget) -> Fraction:
 
 
 def _finite_orders(budget: Budget, order: Number | None) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    epsilon = _largest_cap(budget)
+    epsilon, delta = _largest_cap(budget), budget.rest_delta
+    enough = delta * PER_DELTA >= 1  # what rounding the own δ's cap down leaves over is no share for the orders
     if order is None:
-        return orders_and_caps(epsilon, budget.rest_delta) if budget.rest_delta else ((), ())
-    fixed = float(rational("order", order, above=1, most=HIGHEST_ORDER))
-    cap = cap_rounded_down(fixed, epsilon, budget.rest_delta) if budget.rest_delta else 0
+        return orders_and_caps(epsilon, delta) if enough else ((), ())
+    fixed = rounded_up(rational("order", order, above=1, most=HIGHEST_ORDER))
+    cap = cap_rounded_down(fixed, epsilon, delta) if enough else 0
     if cap < 1:
         raise ArgumentError(
             f"order {fixed:g} could never admit anything under {budget}; choose a higher order, or leave it out",

@@ -13,16 +13,20 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import erfcx, ndtr, ndtri
 
-from sordino.arguments import Number, probability, rational, rounded_up
+from sordino.arguments import Number, probability, rational, rounded_down, rounded_up
 from sordino.errors import ArgumentError
 
-from .approximate import own_delta, remaining
+from .approximate import own_delta, remaining, target
 from .curve import Floats, curve
 from .event import Event
 from .relation import parts
-from .rounding import lifted
+from .rounding import deltas_rounded_up, lifted
 
 _EPS = float(np.finfo(np.float64).eps)
+_LEAST = float(np.finfo(np.float64).tiny)
+_LOG_LEAST = -745.0
+_MOST_MU = 1e6  # beyond it the digits of x are gone, and so is privacy
+_MOST_EPSILON = 1e100
 
 
 def mu_squared(event: Event) -> Fraction:
@@ -45,31 +49,36 @@ def epsilon(event: Event, delta: Number) -> float:
 
 def delta(event: Event, epsilon: Number) -> float:
     """Return the exact δ of Gaussian noise at ε, rounded up."""
-    exact = float(rational("epsilon", epsilon, least=0))
-    return min(1.0, rounded_up(own_delta(event)) + delta_of(mu(event), math.nextafter(exact, 0.0)))
+    at = min(rounded_down(rational("epsilon", epsilon, least=0)), _MOST_EPSILON)
+    return deltas_rounded_up(rounded_up(own_delta(event)), delta_of(mu(event), at))
 
 
 def delta_of(mu: float, epsilon: float) -> float:
     """Return Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), rounded up, with full relative accuracy in the tails.
 
     With x = ε/μ − μ/2 and y = ε/μ + μ/2 the two terms share the factor e^{−x²/2}, since y² − x² = 2ε; what is left is
-    a difference of scaled complementary error functions.
+    a difference of scaled complementary error functions. Never 0 unless μ is: that would claim pure privacy.
     """
+    if not 0 < mu < _MOST_MU:
+        return 0.0 if mu == 0 else 1.0
     x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if x < -5:
         # the second term is e^{−x²/2}·erfcx(y/√2)/2 ≤ 2e-6: no cancellation
         second = 0.5 * math.exp(-x * x / 2) * float(erfcx(y / math.sqrt(2)))
         return min(1.0, lifted(float(ndtr(-x)) - second))
     first, second = float(erfcx(x / math.sqrt(2))), float(erfcx(y / math.sqrt(2)))
-    # the exponent x²/2 inherits an error of 2ε-roundoffs times x²
-    shrink = math.exp(-x * x / 2) * (1 + 4 * _EPS * (1 + x * x))
-    return min(1.0, lifted(0.5 * shrink * (max(first - second, 0.0) + 4 * _EPS * first)))
+    # x is a difference that errs by roundoffs of y, and the exponent x²/2 by |x| times that
+    log_shrink = -x * x / 2 + 4 * _EPS * (1 + abs(x) * y)
+    shrink = math.exp(log_shrink) if log_shrink > _LOG_LEAST else 0.0
+    return min(1.0, max(lifted(0.5 * shrink * (max(first - second, 0.0) + 4 * _EPS * first)), _LEAST))
 
 
 def epsilon_of(mu: float, delta: float) -> float:
     """Return the least ε (to one part in 10¹²) with ``delta_of(mu, ε) <= delta``."""
     if delta_of(mu, 0.0) <= delta:
         return 0.0
+    if not mu < _MOST_MU or delta <= _LEAST:
+        return math.inf
     high = 1.0
     while delta_of(mu, high) > delta:
         high *= 2
@@ -83,7 +92,7 @@ def analytic_sigma(epsilon: Number, delta: Number) -> float:
     3.7306
     """
     at = _below(rational("epsilon", epsilon, above=0))
-    left = _below(probability("delta", delta))
+    left = _below(target(probability("delta", delta)))
     high = 1.0
     while delta_of(1 / high, at) > left:
         high *= 2
@@ -104,7 +113,7 @@ def classic_sigma(epsilon: Number, delta: Number) -> float:
 
 def trade_off(mu: float, false_positives: Floats) -> Floats:
     """Return the least false negative rate of any attack with the given false positive rates: Φ(Φ⁻¹(1−x) − μ)."""
-    return np.asarray(ndtr(ndtri(1 - np.asarray(false_positives, dtype=np.float64)) - mu))
+    return np.asarray(ndtr(-ndtri(np.asarray(false_positives, dtype=np.float64)) - mu))  # 1 − x would lose a small x
 
 
 def _bisect(safe: Callable[[float], bool], low: float, high: float) -> float:
@@ -120,4 +129,4 @@ def _root_rounded_up(square: Fraction) -> float:
 
 
 def _below(value: Fraction) -> float:
-    return math.nextafter(float(value), 0.0)
+    return math.nextafter(rounded_down(value), 0.0)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 from sordino.errors import UnsupportedError
@@ -28,12 +29,25 @@ from .pair_sampled import Added, Removed, Replaced
 
 Pairs = tuple[Pair, ...]
 
+_SMALLEST, _LARGEST = 1e-100, 1e100
+
+
+def computable(name: str, value: Fraction | int) -> float:
+    """Return the nearest float, or refuse a size at which float64 computations break down."""
+    if not Fraction(_SMALLEST) <= value <= Fraction(_LARGEST):
+        raise UnsupportedError(
+            f"a privacy loss distribution cannot be computed where {name} is below 1e-100 or above 1e100; "
+            "price such an event by another calculus",
+            "SRD-C014",
+        )
+    return float(value)
+
 
 def gaussian_mu(parts: Mapping[Event, int]) -> float:
     """Return μ of all the Gaussian noise in `parts` taken together (0 if there is none): μ² adds up."""
     return math.sqrt(
         math.fsum(
-            count * float(part.sensitivity_squared / part.variance)
+            computable("the number of runs", count) * computable("Δ²/σ²", part.sensitivity_squared / part.variance)
             for part, count in parts.items()
             if isinstance(part, events.Gaussian)
         )
@@ -45,12 +59,14 @@ def _gaussian(event: events.Gaussian) -> Pairs:
 
 
 def _laplace(event: events.Laplace) -> Pairs:
-    return (laplace_pair(float(event.sensitivity / event.scale)),)
+    return (laplace_pair(computable("ε", event.sensitivity / event.scale)),)
 
 
 def _discrete_laplace(event: events.DiscreteLaplace) -> Pairs:
     """One coordinate's pair covers any number of them: see `pair.Shifted`."""
-    return (discrete_laplace_pair(float(event.scale), event.sensitivity),)
+    computable("ε", event.sensitivity / event.scale)
+    computable("the sensitivity", event.sensitivity)
+    return (discrete_laplace_pair(computable("the scale", event.scale), event.sensitivity),)
 
 
 def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
@@ -62,26 +78,38 @@ def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
         )
     # an integer answer moves by a whole number of steps, so by ⌊√(sensitivity²)⌋ at most
     steps = math.isqrt(math.floor(event.sensitivity_squared))
-    return (discrete_gaussian_pair(float(event.variance), steps) if steps else claimed_pair(0.0),)
+    if not steps:
+        return (claimed_pair(0.0),)
+    computable("Δ²/σ²", steps**2 / event.variance)
+    computable("the sensitivity", steps)
+    return (discrete_gaussian_pair(computable("the variance", event.variance), steps),)
 
 
 def _exponential(event: events.Exponential) -> Pairs:
-    return (BoundedRange(float(event.epsilon)),)
+    return (BoundedRange(computable("ε", event.epsilon)),)
 
 
 def _response(event: events.RandomizedResponse) -> Pairs:
-    return (response_pair(float(event.epsilon), event.categories),)
+    computable("the number of categories", event.categories)
+    return (response_pair(computable("ε", event.epsilon), event.categories),)
 
 
 def _claimed(event: Event) -> Pairs:
     """Return the pair of what an event claims: its pure ε outside of a failure of probability δ."""
-    epsilon = curve(event, "pure")(event)
-    return (claimed_pair(float(epsilon), float(CURVES[type(event)].own_delta(event))),)
+    epsilon, delta = curve(event, "pure")(event), CURVES[type(event)].own_delta(event)
+    if epsilon:
+        computable("ε", epsilon)
+    if delta:
+        computable("δ", delta)
+        computable("1 − δ", 1 - delta)
+    return (claimed_pair(float(epsilon), delta),)
 
 
 def _sampled_part(event: Event) -> Pairs:
     """Return the pairs of what is run on a sample: one event, or Gaussian noises that add up to one."""
     parts = flatten(event)
+    if not parts:
+        return (claimed_pair(0.0),)
     if all(isinstance(part, events.Gaussian) for part in parts):
         return (gaussian_pair(gaussian_mu(parts)),)
     if parts.total() > 1:
@@ -109,8 +137,14 @@ def _poisson(event: events.PoissonSampled) -> Pairs:
     unsampled = _sampled_part(event.event)
     if whole_sample(event):
         return unsampled
-    rate = float(event.rate)
-    return Removed(unsampled[0], rate), Added(unsampled[-1], rate)
+    return Removed(unsampled[0], _rate(event.rate)), Added(unsampled[-1], _rate(event.rate))
+
+
+def _rate(rate: Fraction) -> Fraction:
+    """Return a sampling rate below 1, or refuse one that is as good as 0 or 1."""
+    computable("the sampling rate", rate)
+    computable("1 − the sampling rate", 1 - rate)
+    return rate
 
 
 def _fixed_size(event: events.FixedSizeSampled) -> Pairs:
@@ -123,7 +157,7 @@ def _fixed_size(event: events.FixedSizeSampled) -> Pairs:
             "describe both under one relation",
             "SRD-C013",
         )
-    return (Replaced(Removed(unsampled[0], event.size / event.population)),)
+    return (Replaced(Removed(unsampled[0], _rate(Fraction(event.size, event.population)))),)
 
 
 LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {

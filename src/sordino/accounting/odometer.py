@@ -8,7 +8,7 @@ understates the loss carry an excess of at most δ in all: Σ over levels ε of 
 **Proof**: ε is the sum of pure ε's, which bounds the loss surely, or one of the `_LEVELS` fixed below. For each level
 and order, "within this level at this order" is a filter (``filter.py``, step 1) with its own share of δ, and those add
 up to δ: step 2 of the proof there, with pairs of order and level in place of orders. Own δ's add as in step 3.
-**Source**: the idea, a ladder of filters, is in Feldman, Zrnic 2021, Section 4 (odometers).
+**Source**: the idea, a ladder of filters, is in Feldman, Zrnic 2021.
 """
 
 from __future__ import annotations

@@ -24,12 +24,15 @@ from fractions import Fraction
 import numpy as np
 from scipy.stats import binom
 
+from sordino.arguments import rounded_up
+
 from .curve import Floats
 from .rounding import LIFT
 
 _MOST_CELLS = 2**19
 _UNDERFLOW = 1e-300
 _MOST_EVENTS = 10**9
+_MOST_EPSILON = 10**6
 _FEW = 16
 _TAIL = 60.0
 _EPS = float(np.finfo(np.float64).eps)
@@ -55,7 +58,7 @@ class _Sum:
 
 def optimal_epsilon(claims: list[tuple[Fraction, int]], delta: float, cap: float) -> float:
     """Return the least ε, rounded up, at which events of these (pure ε, count) are (ε, δ)-DP; `cap` is known to do."""
-    if sum(count for _, count in claims) > _MOST_EVENTS:
+    if sum(count for _, count in claims) > _MOST_EVENTS or max(epsilon for epsilon, _ in claims) > _MOST_EPSILON:
         return cap
     tilt = _best_tilt(claims, delta)
     law = _equal(claims[0], tilt) if len(claims) == 1 else _different(claims, tilt)
@@ -69,8 +72,11 @@ def optimal_epsilon(claims: list[tuple[Fraction, int]], delta: float, cap: float
 
 
 def _log_moment(epsilon: float, tilt: Floats) -> Floats:
-    """Return ln E[e^{tL}] of one loss."""
-    return np.asarray(np.logaddexp((1 + tilt) * epsilon, -tilt * epsilon) - np.logaddexp(epsilon, 0.0))
+    """Return ln E[e^{tL}] of one loss, ln(1 + 2·sinh((1+t)ε/2)·sinh(tε/2)/cosh(ε/2)), to a few units of roundoff."""
+    short = np.minimum((1 + tilt) * epsilon, 600) / (1 + tilt)  # ε itself wherever the form is used
+    near = np.log1p(2 * np.sinh((1 + tilt) * short / 2) * np.sinh(tilt * short / 2) / np.cosh(short / 2))
+    far = np.logaddexp((1 + tilt) * epsilon, -tilt * epsilon) - np.logaddexp(epsilon, 0.0)
+    return np.asarray(np.where((1 + tilt) * epsilon < 600, near, far))
 
 
 def _single_log_moment(epsilon: float, tilt: float) -> float:
@@ -84,7 +90,7 @@ def _best_tilt(claims: list[tuple[Fraction, int]], delta: float) -> float:
     which `error` has room) is nothing in δ either.
     """
     tilts = np.exp(np.linspace(-40.0, 12.0, 521))
-    log_moments = np.sum([count * _log_moment(float(epsilon), tilts) for epsilon, count in claims], axis=0)
+    log_moments = np.sum([count * _log_moment(rounded_up(epsilon), tilts) for epsilon, count in claims], axis=0)
     allowed = log_moments <= max(300, log_moments[0])
     return float(tilts[allowed][np.argmin(((log_moments - math.log(delta)) / tilts)[allowed])])
 
@@ -110,7 +116,7 @@ def _bulk(priced: list[tuple[float, int]], tilt: float) -> tuple[float, float]:
 
 def _equal(claim: tuple[Fraction, int], tilt: float) -> _Sum:
     """Return the law of the sum of `count` equal losses: binomial, nothing rounded."""
-    epsilon, count = float(claim[0]), claim[1]
+    epsilon, count = rounded_up(claim[0]), claim[1]
     low, high = _bulk([(epsilon, count)], tilt)
     fewest, most = math.floor((count - high / epsilon) / 2), math.ceil((count - low / epsilon) / 2)
     downs = np.arange(min(count, most), max(0, fewest) - 1, -1)
@@ -141,7 +147,8 @@ def _different(claims: list[tuple[Fraction, int]], tilt: float) -> _Sum:
     # the sum is known modulo the number of cells; outside of the bulk there is next to nothing
     places = np.arange(first, first + cells)
     log_moment = sum(count * _single_log_moment(epsilon, tilt) for epsilon, count in priced)
-    return _Sum(places * float(step), masses[places % cells], tilt, log_moment, error)
+    held = places[masses[places % cells] > 0]  # a few events leave most cells empty
+    return _Sum(held * float(step), masses[held % cells], tilt, log_moment, error)
 
 
 def _added(masses: Floats, level: int, count: int, down: float) -> tuple[Floats, float]:

@@ -22,7 +22,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    DivisionByZero,
+    InvalidOperation,
+    Overflow,
+    localcontext,
+)
 from fractions import Fraction
 
 import numpy as np
@@ -41,9 +53,12 @@ _SLACK = Fraction(2**40 - 1, 2**40)  # shares are floats: together they stay bel
 
 @contextmanager
 def fifty_digits() -> Iterator[None]:
-    """Compute with decimals of 50 digits inside; every rounding error is then far below one unit."""
-    with localcontext() as context:
-        context.prec = 50
+    """Compute with decimals of 50 digits inside; every rounding error is then far below one unit.
+
+    Nothing of the caller's own context is kept: its exponent limits or traps must not move a cap.
+    """
+    traps = [InvalidOperation, DivisionByZero, Overflow]
+    with localcontext(Context(50, ROUND_HALF_EVEN, MIN_EMIN, MAX_EMAX, capitals=1, clamp=0, flags=[], traps=traps)):
         yield
 
 
@@ -73,12 +88,12 @@ def _offset(order: float, delta: Fraction) -> Decimal:
 
 
 def delta_rounded_up(order: float, cap: int, epsilon: Fraction) -> Fraction:
-    """Return the δ that a divergence of `cap` units at `order` leaves at `epsilon`."""
+    """Return the δ that a divergence of `cap` units at `order` leaves at `epsilon`; at most 1, at least e⁻¹⁰⁰⁰."""
     with fifty_digits():
         alpha = Decimal(order)
         exponent = (alpha - 1) * (Decimal(cap) / PER_EPSILON - decimal(epsilon))
-        value = (exponent + alpha * (1 - 1 / alpha).ln()).exp() / (alpha - 1)
-        return Fraction(value) * (1 + Fraction(1, 10**40))
+        logarithm = exponent + alpha * (1 - 1 / alpha).ln() - (alpha - 1).ln()
+        return Fraction(min(max(logarithm, Decimal(-1000)), Decimal(0)).exp()) * (1 + Fraction(1, 10**35))
 
 
 def orders_and_caps(epsilon: Fraction, delta: Fraction) -> tuple[tuple[float, ...], tuple[int, ...]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -175,15 +176,16 @@ class Atoms:
         return float(finite[0]), float(finite[-1])
 
 
-def claimed_pair(epsilon: float, delta: float = 0.0) -> Atoms:
+def claimed_pair(epsilon: float, delta: float | Fraction = 0.0) -> Atoms:
     """Return a pair that dominates everything that is (ε, δ)-differentially private.
 
     **Source**: Kairouz, Oh, Viswanath 2015, Theorem 3.3: each such mechanism is a post-processing of this one.
     """
     losses = np.array([-np.inf, -epsilon, epsilon, np.inf])
-    high = (1 - delta) / (1 + math.exp(-epsilon))
-    low = (1 - delta) * math.exp(-epsilon) / (1 + math.exp(-epsilon))
-    return Atoms(losses, np.array([0.0, low, high, delta]), np.array([delta, high, low, 0.0]), epsilon)
+    kept, lost = float(1 - delta), float(delta)
+    high = kept / (1 + math.exp(-epsilon))
+    low = kept * math.exp(-epsilon) / (1 + math.exp(-epsilon))
+    return Atoms(losses, np.array([0.0, low, high, lost]), np.array([lost, high, low, 0.0]), epsilon)
 
 
 def response_pair(epsilon: float, categories: int) -> Atoms:

@@ -8,10 +8,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from .curve import Floats, Pair
+
+Rate = float | Fraction
+"""A sampling rate; exact near 1, where the share that is left out has digits of its own."""
+
+
+def _log_mixed(rate: Rate, loss: float) -> float:
+    """Return ln(1 − q + q·e^ℓ)."""
+    if loss > 1:
+        return loss + math.log(float(rate) + float(1 - rate) * math.exp(-loss))
+    change = float(rate) * math.expm1(loss)
+    return math.log1p(change) if change > -0.5 else math.log(float(1 - rate) + float(rate) * math.exp(loss))
 
 
 @dataclass(frozen=True)
@@ -24,26 +36,26 @@ class Removed:
     """
 
     unsampled: Pair
-    rate: float
+    rate: Rate
     lattice: float = 0.0
 
     def masses(self, edges: Floats) -> tuple[Floats, Floats]:
         """Return P and Q of each cell of losses."""
-        least = math.log1p(-self.rate)
+        rate, rest, least = float(self.rate), float(1 - self.rate), _log_mixed(self.rate, -math.inf)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            near = np.log1p(np.maximum(np.expm1(edges) / self.rate, -1.0))
-            far = edges + np.log1p(-(1 - self.rate) * np.exp(-edges)) - math.log(self.rate)
+            near = np.log1p(np.maximum(np.expm1(edges) / rate, -1.0))
+            far = edges + np.log1p(-rest * np.exp(-edges)) - math.log(rate)
         p, q = self.unsampled.masses(np.where(edges > 1, far, near))
         # outcomes that only Q has (loss −∞) keep a finite loss, ln(1−q), once sampled
         only_q = float(self.unsampled.masses(np.array([-np.inf]))[1][0])
         q[0] -= only_q
         q[np.searchsorted(edges, least)] += only_q
-        return (1 - self.rate) * q + self.rate * p, q
+        return rest * q + rate * p, q
 
     def reach(self, tail: float) -> tuple[float, float]:
         """Return losses outside of which P is at most `tail`; above 0, Q is below P."""
         high = max(self.unsampled.reach(tail)[1], 0.0)
-        return math.log1p(-self.rate), high + math.log(self.rate + (1 - self.rate) * math.exp(-high))
+        return _log_mixed(self.rate, -math.inf), _log_mixed(self.rate, high)
 
 
 @dataclass(frozen=True)
@@ -55,26 +67,30 @@ class Added:
     """
 
     unsampled: Pair
-    rate: float
+    rate: Rate
     lattice: float = 0.0
 
     def masses(self, edges: Floats) -> tuple[Floats, Floats]:
         """Return P and Q of each cell of losses."""
-        most = -math.log1p(-self.rate)
+        rate, rest, most = float(self.rate), float(1 - self.rate), -_log_mixed(self.rate, -math.inf)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            near = -np.log1p(np.maximum(np.expm1(-edges) / self.rate, -1.0))
-            far = edges - np.log1p(-(1 - self.rate) * np.exp(edges)) + math.log(self.rate)
+            near = -np.log1p(np.maximum(np.expm1(-edges) / rate, -1.0))
+            far = edges - np.log1p(-rest * np.exp(edges)) + math.log(rate)
         p, q = self.unsampled.masses(np.where(edges < -1, far, near))
         # outcomes that only P has (loss +∞) are not that telling any more: their loss becomes −ln(1−q)
         only_p = float(self.unsampled.masses(np.array([np.inf]))[0][-1])
         p[-1] -= only_p
         p[np.searchsorted(edges, most)] += only_p
-        return p, (1 - self.rate) * p + self.rate * q
+        return p, rest * p + rate * q
 
     def reach(self, tail: float) -> tuple[float, float]:
-        """Return losses outside of which P is at most `tail`."""
-        low = min(self.unsampled.reach(tail)[0], 0.0)
-        return low - math.log(self.rate + (1 - self.rate) * math.exp(low)), -math.log1p(-self.rate)
+        """Return losses outside of which P is at most `tail`; what only P has counts among the finite losses here."""
+        low, high = self.unsampled.reach(tail / 2)
+        low, high = min(low, 0.0), max(high, 0.0)
+        rate, rest = float(self.rate), float(1 - self.rate)
+        if float(self.unsampled.masses(np.array([np.inf]))[0][-1]) > tail / 2:
+            high = math.inf
+        return low - math.log(rate + rest * math.exp(low)), -_log_mixed(self.rate, -high)
 
 
 @dataclass(frozen=True)

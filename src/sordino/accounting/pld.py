@@ -7,7 +7,7 @@
     True
 
 **Guarantee**: the composition, adaptive but declared up front, is (`upper`, δ)-differentially private, and no claim
-below `lower` is true of its dominating pairs. `upper` is what may be charged.
+below `lower` is true of its dominating pairs. `upper` is what may be charged. It is never above the sum of pure ε's.
 **Source**: Koskela, Jälkö, Honkela 2020 (Fourier accountant); Doroshenko et al. 2022 (connect the dots); the tilt, the
 lower bound by a test and all error bounds are ours: see ``pld_compose.py`` and ``pld_bounds.py``.
 """
@@ -20,9 +20,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from sordino.arguments import Number, probability, rational, rounded_down, rounded_up
+from sordino.errors import UnsupportedError
 
 from . import curves as _curves  # noqa: F401  registers every event type
-from .curve import curve, flatten
+from .curve import CURVES, curve, flatten
 from .event import Event
 from .events import Gaussian
 from .loss import Pairs, gaussian_mu, whole_sample
@@ -33,8 +34,11 @@ from .pld_sketch import Part
 from .relation import parts
 
 _WIDTH = 3e-4  # of the answer: how wide a bracket may be
-_NOTHING = 1e-290  # a width below which digits are lost to underflow
+_NOTHING = 1e-290  # a δ below which digits are lost to underflow
+_LARGEST = 1e100  # an ε beyond which floats overflow
+_MOST_RUNS = 10**10  # beyond it the rounding errors of the transform are as large as the answer
 _REFINEMENTS = 4
+_COARSEST = 1e3  # a step on which no test says anything, and whose exponential overflows
 _COARSER = 3.0  # how much coarser a grid may be for the direction that does not decide
 
 
@@ -54,12 +58,14 @@ def epsilon(event: Event, delta: Number) -> Bracket:
     exact = probability("delta", delta)
     groups = _groups(event)
     if isinstance(groups, float):
-        return Bracket(*epsilon_bounds(groups, float(exact)))
-    low, high = rounded_down(exact), rounded_up(exact)
+        return Bracket(*epsilon_bounds(groups, exact))
+    low, high = max(rounded_down(exact), _NOTHING), max(rounded_up(exact), _NOTHING)
     runs = sorted((Run.for_delta(group, low) for group in groups), key=lambda run: -run.focus.epsilon)
-    return _bracketed(
+    bracket = _bracketed(
         runs, lambda run, step: run.upper(step).epsilon(low), lambda run, step: run.lower(step).epsilon(high)
     )
+    upper = bracket.upper if exact >= _NOTHING else math.inf
+    return Bracket(bracket.lower, min(upper, _pure_rounded_up(event)))
 
 
 def delta(event: Event, epsilon: Number) -> Bracket:
@@ -67,10 +73,27 @@ def delta(event: Event, epsilon: Number) -> Bracket:
     exact = rational("epsilon", epsilon, least=0)
     groups = _groups(event)
     if isinstance(groups, float):
-        return Bracket(*delta_bounds(groups, float(exact)))
-    low, high = rounded_down(exact), rounded_up(exact)
+        return Bracket(*delta_bounds(groups, exact))
+    low, high = min(rounded_down(exact), _LARGEST), rounded_up(exact)
+    if low >= _pure_rounded_up(event):
+        return Bracket(0.0, 0.0)
     runs = sorted((Run.for_epsilon(group, low) for group in groups), key=lambda run: -run.focus.log_delta)
-    return _bracketed(runs, lambda run, step: run.upper(step).delta(low), lambda run, step: run.lower(step).delta(high))
+    bracket = _bracketed(
+        runs, lambda run, step: run.upper(step).delta(low), lambda run, step: run.lower(step).delta(high)
+    )
+    return Bracket(bracket.lower, max(bracket.upper, _NOTHING))
+
+
+def _pure_rounded_up(event: Event) -> float:
+    """Return a float not below the ε at which δ is 0; infinite if there is none."""
+    counted = parts(event)
+    if any(CURVES[type(part)].pure is None or CURVES[type(part)].own_delta(part) for part in counted):
+        return math.inf
+    try:
+        sizes = [rounded_up(curve(part, "pure")(part)) * count for part, count in counted.items()]
+    except UnsupportedError:
+        return math.inf  # what is sampled has no pure ε
+    return math.fsum(sizes) * (1 + 1e-15)
 
 
 def _groups(event: Event) -> float | list[list[Part]]:
@@ -84,6 +107,11 @@ def _groups(event: Event) -> float | list[list[Part]]:
         return mu
     if mu:
         others.append(((gaussian_pair(mu),), 1))
+    if sum(count for _, count in others) > _MOST_RUNS:
+        raise UnsupportedError(
+            "a privacy loss distribution of more than 10¹⁰ runs would be all rounding error; price them by Rényi",
+            "SRD-C014",
+        )
     directions = max(len(pairs) for pairs, _ in others)
     return [[Part(pairs[min(way, len(pairs) - 1)], count) for pairs, count in others] for way in range(directions)]
 
@@ -116,7 +144,7 @@ def _refined(run: Run, above: Bound, below: Bound) -> Bracket:
     upper, lower = math.inf, 0.0
     for _ in range(_REFINEMENTS):
         upper = max(0.0, min(upper, above(run, step)))
-        lower = max(lower, below(run, step))
+        lower = max(lower, below(run, step)) if step < _COARSEST else lower
         width = upper - lower
         if width <= max(_WIDTH * upper, _NOTHING) or math.isinf(upper) or step <= run.finest:
             break

@@ -44,11 +44,11 @@ class Tilted:
     origin: float
     blur: float
 
-    def losses(self) -> Floats:
-        """Return the losses of the window, without a left end so far away that weights would overflow."""
+    def losses(self, steepness: float) -> Floats:
+        """Return the losses of the window, without a left end where weights e^{−steepness·loss} would overflow."""
         window = self.law.window
         losses: Floats = self.step * np.arange(window.first, window.first + window.size, dtype=np.float64)
-        kept = (self.tilt + 1) * (self.origin - losses) <= _STEEPEST
+        kept = steepness * (self.origin - losses) <= _STEEPEST
         return losses[kept]
 
     def log_scale(self, direction: int) -> float:
@@ -62,20 +62,25 @@ class Upper:
 
     def __init__(self, tilted: Tilted) -> None:
         law, tilt = tilted.law, tilted.tilt
-        self.losses = tilted.losses()
+        self.losses = tilted.losses(tilt)
         self.origin, self.scale, self.blur = tilted.origin, tilted.log_scale(1), tilted.blur
         away = self.losses - self.origin
         weights = np.exp(-tilt * away)
         masses = weights * np.maximum(law.masses[-len(self.losses) :], 0.0)
         # the weights of δ are at most those of P alone
-        self.p = _tails(masses) * (1 + _SUMMATION * (len(weights) + 64)) + law.error * _norms(weights)
-        self.q = _tails(masses * np.exp(-away))
+        self.p = _tails(masses) * (1 + _SUMMATION * (len(weights) + 64)) + law.error * _norms(
+            weights, tilt * tilted.step
+        )
+        # Q of what lies far to the left may be taken for less than it is
+        self.q = _tails(masses * np.exp(np.minimum(-away, _STEEPEST)))
         end = away[-1] + tilted.step
         # weights of the far right may underflow; all of them together are below this
         lost = math.exp(min(self.scale - _FAINTEST, 0.0)) if tilt * end > _FAINTEST else 0.0
-        self.infinite = tilted.infinite + lost + math.exp(min(self.scale - tilt * end + law.log_beyond, 0.0))
+        self.infinite = (
+            tilted.infinite * (1 + _ALLOWANCE) + lost + math.exp(min(self.scale - tilt * end + law.log_beyond, 0.0))
+        )
         cut = len(self.losses) < law.window.size
-        self.complete = not cut and (tilt == 0 or math.isinf(law.log_before))
+        self.complete = not cut and math.isinf(law.log_before)
 
     def delta(self, epsilon: float) -> float:
         """Return a δ not below the true δ(ε)."""
@@ -114,17 +119,17 @@ class Lower:
     """
 
     def __init__(self, by_p: Tilted, by_q: Tilted) -> None:
-        losses = by_p.losses()
+        losses = by_p.losses(by_p.tilt + 1)
         self.origin, self.blur, tilt = by_p.origin, by_p.blur, by_p.tilt
         away = losses - self.origin
         rounding = _SUMMATION * (len(losses) + 64)
         strays = by_p.law.strays(np.arange(by_p.law.window.size - len(losses), by_p.law.window.size, dtype=np.float64))
         weights = np.exp(-tilt * away)
         p = _tails(weights * np.maximum(by_p.law.masses[-len(losses) :], 0.0)) * (1 - rounding)
-        p = (p - by_p.law.error * _norms(weights))[:-1]
+        p = (p - by_p.law.error * _norms(weights, tilt * by_p.step))[:-1]
         against = weights * np.exp(-away)
         q = _tails(against * np.maximum(by_q.law.masses[-len(losses) :], 0.0)) * (1 + rounding)
-        q = (q + by_q.law.error * _norms(against))[:-1]
+        q = (q + by_q.law.error * _norms(against, (tilt + 1) * by_q.step))[:-1]
         beyond = math.exp(min(by_q.law.log_beyond - (tilt + 1) * (away[-1] + by_q.step), 600.0))
         self.infinite = by_p.infinite * (1 - _ALLOWANCE)
         surely = np.maximum(p - weights * strays, 0.0)
@@ -151,11 +156,15 @@ def _tails(weights: Floats) -> Floats:
     return np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
 
-def _norms(weights: Floats) -> Floats:
-    """Return the 2-norms of the weights from each entry to the end, and of none."""
-    with np.errstate(over="ignore", under="ignore"):
-        norms: Floats = np.sqrt(_tails(weights * weights)) * (1 + _SUMMATION * len(weights))
-    return norms
+def _norms(weights: Floats, decay: float) -> Floats:
+    """Return the 2-norms, from each entry to the end and of none, of weights that fall by e^{−decay} an entry.
+
+    The geometric series is summed in closed form: squares of weights that count may underflow.
+    """
+    terms = np.arange(len(weights), 0, -1, dtype=np.float64)
+    # the factor covers the rounding of the weights' exponents, which are below 10⁹
+    series = -np.expm1(-2 * decay * terms) / -math.expm1(-2 * decay) if decay > 0 else terms
+    return np.append(weights * np.sqrt(np.minimum(series, terms)) * (1 + 1e-6), 0.0)
 
 
 def _times_exp(value: Floats | float, exponent: Floats | float) -> Floats:

@@ -92,8 +92,12 @@ def window_for(factors: Sequence[Factor], low: int, high: int) -> Window:
 def compose(factors: Sequence[Factor], window: Window, left: float, right: float) -> Composed:
     """Return the law of the sum of all factors, each taken `count` times, on the window.
 
-    `left` < 0 < `right` are further tilts, per index, for Chernoff's bound on what lies outside.
+    `left` < 0 < `right` are further tilts, per index, for Chernoff's bound on what lies outside. A single law is
+    returned as it is, whole.
     """
+    if len(factors) == 1 and factors[0].count == 1:
+        (only,) = factors
+        return Composed(Window(only.first, len(only.masses)), only.masses, only.slack, -math.inf, -math.inf, right)
     lowest = sum(factor.count * factor.first for factor in factors)
     end = window.first + window.size
     below = -math.inf if lowest >= window.first else _log_chernoff(factors, left, window.first - 1)
@@ -153,7 +157,7 @@ def _folded(masses: Floats, first: int, size: int) -> Floats:
 
 def _log_chernoff(factors: Sequence[Factor], tilt: float, index: int) -> float:
     """Return ln of a bound on the law from `index` on, to the right for a positive tilt, to the left otherwise."""
-    exponent = 1e-9
+    exponent = 1e-9 + 1e-14 * sum(factor.count for factor in factors)
     for factor in factors:
         exponents = factor.log_masses + tilt * np.arange(len(factor.masses))
         peak = float(np.max(exponents))

@@ -49,10 +49,9 @@ def above(pair: Pair, step: float, low: float, high: float) -> Above:
     first = math.floor(low / step)
     grid: Floats = step * np.arange(first, max(math.floor(high / step) + 2, first + 1) + 1, dtype=np.float64)
     p, q = pair.masses(grid)
-    upper = np.append(grid[1:], grid[-1])
     with np.errstate(divide="ignore"):
-        matched = np.exp(np.log(q[1:]) + upper)
-    left = (matched - p[1:]) / math.expm1(step)
+        matched = np.exp(np.log(q[1:]) + grid)
+    left = (matched - p[1:] * math.exp(-step)) / -math.expm1(-step)
     left[-1] = matched[-1]
     left = np.where(q[1:] > _LOST, np.clip(left, 0.0, p[1:]), 0.0)
     right = p[1:] - left

@@ -125,4 +125,7 @@ def _infinite(parts: Sequence[Part]) -> float:
 
 
 def _any_infinite(single: Sequence[float], parts: Sequence[Part]) -> float:
-    return -math.expm1(sum(part.count * math.log1p(-mass) for part, mass in zip(parts, single, strict=True)))
+    """Return P of an infinite loss in any part, from that in one run of each."""
+    if max(single) >= 1:
+        return 1.0
+    return -math.expm1(math.fsum(part.count * math.log1p(-mass) for part, mass in zip(parts, single, strict=True)))

@@ -20,6 +20,7 @@ _FARTHEST = 1e-300
 _NOTHING = -690.0  # ln of a δ that float64 cannot tell from 0
 _STRAY = math.log(1e-10)  # of the tilted law: what the window may miss
 _GRID = 4e-4  # of ε: about what the grid adds to the variance, times slope + 1
+_STEEPEST = 1e8  # of a typical loss times a tilt
 _SLACK = 3.0  # how much smaller than at the saddle point (in ln) the tail may be relative to the tilted law
 
 
@@ -54,8 +55,8 @@ class Sketch:
 
     def __init__(self, parts: Sequence[Part]) -> None:
         columns = int(np.clip(_CELLS // len(parts), 24, 800))
-        third = columns // 3
-        fine, even = np.geomspace(1e-7, 1.0, third), np.linspace(0.0, 1.0, columns - 2 * third)
+        fifth = columns // 5
+        fine, even = np.geomspace(1e-7, 1.0, fifth), np.linspace(0.0, 1.0, columns - 4 * fifth)
         rows = [_cells(part.pair, fine, even) for part in parts]
         self.counts = np.array([float(part.count) for part in parts])
         self.losses = np.array([losses for losses, _ in rows])
@@ -63,9 +64,19 @@ class Sketch:
         _, weights = self._tilted(0.0)
         means = np.sum(weights * self.losses, axis=1, keepdims=True)
         spread = math.sqrt(float(self.counts @ np.sum(weights * (self.losses - means) ** 2, axis=1))) or 1.0
-        positive = np.geomspace(3e-3, 3e4, 56) / spread
-        self.tilts = np.concatenate((-positive[40::-2], [0.0], positive))
+        self.tilts = self._tilts(spread, float(self.counts @ np.sum(weights * np.abs(self.losses), axis=1)))
         self.cumulants = self._cumulants(self.tilts)
+
+    def _tilts(self, spread: float, typical: float) -> Floats:
+        """Return tilts for a law of the given standard deviation and mean absolute loss.
+
+        Where nearly all of the law is one atom, its deviation tells nothing, and exponents must keep their digits;
+        where rare losses are far larger than all others, tilts as small as these call for are needed, too.
+        """
+        top = min(3e4 / spread, _STEEPEST / max(typical, 1e-300))
+        bottom = min(1e-7 * top, 0.01 / max(float(np.max(np.abs(self.losses))), 1e-300))
+        positive = np.geomspace(bottom, top, math.ceil(8 * math.log10(top / bottom)))
+        return np.concatenate((-positive[positive < 0.01 * top][::-2], [0.0], positive))
 
     def _cumulants(self, tilts: Floats) -> Floats:
         return np.array([float(self.counts @ self._tilted(float(tilt))[0]) for tilt in tilts])
@@ -155,9 +166,11 @@ class Sketch:
 
 
 def _cells(pair: Pair, fine: Floats, even: Floats) -> tuple[Floats, Floats]:
-    """Return cell losses and log masses of P: even cells over the whole reach, and ever finer ones towards 0."""
+    """Return cell losses and log masses of P: even cells over the whole reach, finer ones towards 0 and its ends."""
     low, high = pair.reach(_FARTHEST)
-    edges = np.sort(np.concatenate((min(low, 0) * fine, max(high, 0) * fine, low + (high - low) * even)))
+    width = high - low
+    ends = (low + width * fine, high - width * fine)
+    edges = np.sort(np.concatenate((min(low, 0) * fine, max(high, 0) * fine, *ends, low + width * even)))
     # an atom at the end may lie beyond it by a rounding error; what is infinite is left out
     p, q = (side[:-1] for side in pair.masses(np.append(edges, np.inf)))
     edges = np.append(edges, edges[-1])

@@ -26,7 +26,7 @@ from .curve import Floats
 from .curve import curve as price
 from .event import Event
 from .relation import parts
-from .rounding import lifted
+from .rounding import deltas_rounded_up, exp_rounded_up, lifted, log_rounded_down
 
 ORDERS: Floats = np.concatenate(
     [
@@ -39,8 +39,13 @@ ORDERS: Floats = np.concatenate(
 ORDERS.setflags(write=False)
 """The orders at which the conversions look first: dense to 64, then at ratios of 2^¼ up to 4096."""
 
+MOST_EPSILON = 1e250
+"""Conversions to δ look no further than this ε, which is safe as δ falls with ε, and keeps their floats finite."""
+
 _ROUNDS = 2
 _BETWEEN = 33
+_SLACK = 8 * float(np.finfo(np.float64).eps)
+_LEAST = float(np.finfo(np.float64).tiny)  # room for divergences that underflow
 
 
 def curve(event: Event, orders: Floats) -> Floats:
@@ -53,7 +58,8 @@ def curve(event: Event, orders: Floats) -> Floats:
         raise ArgumentError("orders must be a list of finite numbers above 1", "SRD-A002")
     total = np.zeros_like(alphas)
     for part, count in parts(event).items():
-        total = total + price(part, "renyi")(part, alphas) * float(count)
+        with np.errstate(over="ignore"):
+            total = total + np.maximum(price(part, "renyi")(part, alphas), _LEAST) * rounded_up(Fraction(count))
     return lifted(total)
 
 
@@ -66,7 +72,7 @@ def epsilon(event: Event, delta: Number) -> float:
     bound = math.inf if known is None else rounded_up(known)
     if left == 0:
         return bound
-    log_delta = math.log(left.numerator) - math.log(left.denominator)
+    log_delta = log_rounded_down(left)
     return min(bound, least_over_orders(lambda orders: to_epsilon(orders, curve(event, orders), log_delta), ORDERS))
 
 
@@ -77,22 +83,33 @@ def delta(event: Event, epsilon: Number) -> float:
     known = _pure(event)
     if known is not None and known <= exact:
         return own
-    at = rounded_down(exact)
+    at = min(rounded_down(exact), MOST_EPSILON)
     log_delta = least_over_orders(lambda orders: to_log_delta(orders, curve(event, orders), at), ORDERS)
-    return min(1.0, own + lifted(math.exp(min(log_delta, 0.0))))
+    return deltas_rounded_up(own, exp_rounded_up(log_delta))
 
 
 def to_epsilon(orders: Floats, divergences: Floats, log_delta: float) -> Floats:
     """Return, for each order, the ε that its divergence gives at δ = exp(log_delta); never below 0."""
-    value = divergences + np.log1p(-1 / orders) - (log_delta + np.log(orders)) / (orders - 1)
-    slack = 8 * np.finfo(np.float64).eps * (divergences + (abs(log_delta) + np.log(orders)) / (orders - 1))
+    value = divergences + _log_shrink(orders) - (log_delta + np.log(orders)) / (orders - 1)
+    slack = _SLACK * (divergences + (abs(log_delta) + np.log(orders)) / (orders - 1))
     return np.maximum(lifted(np.maximum(value, 0)) + slack, 0)
 
 
 def to_log_delta(orders: Floats, divergences: Floats, epsilon: float) -> Floats:
     """Return, for each order, ln δ that its divergence gives at ε."""
-    value = (orders - 1) * (divergences - epsilon) + orders * np.log1p(-1 / orders) - np.log(orders - 1)
-    return value + 8 * np.finfo(np.float64).eps * orders * (divergences + epsilon + 1)
+    # (α−1)·ln(α−1) − α·ln α where that keeps its digits: near 1 both terms vanish
+    rest = np.where(
+        orders < 2,
+        (orders - 1) * np.log(orders - 1) - orders * np.log(orders),
+        orders * _log_shrink(orders) - np.log(orders - 1),
+    )
+    with np.errstate(over="ignore"):
+        return (orders - 1) * (divergences - epsilon) + rest + _SLACK * orders * (divergences + epsilon + 1)
+
+
+def _log_shrink(orders: Floats) -> Floats:
+    """Return ln(1 − 1/α), with its digits also next to 1."""
+    return np.asarray(np.where(orders < 2, np.log((orders - 1) / orders), np.log1p(-1 / orders)))
 
 
 def _pure(event: Event) -> Fraction | None:

@@ -81,6 +81,8 @@ def poisson_renyi(event: PoissonSampled, orders: Floats) -> Floats:
     relations(event)
     rate = rounded_up(event.rate)
     bounds = [renyi.curve(event.event, orders)]
+    if not parts(event.event):
+        return bounds[0]
     if _all_gaussian(event.event):
         bounds.append(sampled_renyi.sampled_gaussian(rounded_up(gaussian.mu_squared(event.event)), rate, orders))
     elif _symmetric(event.event):
@@ -128,7 +130,7 @@ def fixed_size_renyi(event: FixedSizeSampled, orders: Floats) -> Floats:
         bounds.append(closed_forms.randomized_response(rounded_up(pure.sampled(inside, _share(event))), orders))
     else:
         _refuse_failure(event)
-    if not approximate.own_delta(event.event):
+    if inside != 0 and not approximate.own_delta(event.event):
         largest = math.inf if inside is None else rounded_up(inside)
         bounds.append(renyi.curve(event.event, orders))
         bounds.append(sampled_renyi.fixed_size(_moments(event.event), largest, rounded_up(_share(event)), orders))

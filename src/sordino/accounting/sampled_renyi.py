@@ -62,12 +62,14 @@ def _binomial(inner: Moments, rate: float, order: int, third: float) -> float:
     if rate == 1.0:
         return float(exponents[-1])
     log_terms = _log_binomial(order, k) + k * math.log(rate) + (order - k) * math.log1p(-rate)
-    log_terms += exponents + np.log(-np.expm1(-exponents))
+    log_terms += exponents + np.log(-np.expm1(-exponents)) + 4 * _EPS * (exponents - k * math.log(rate))
     return float(np.logaddexp(0.0, logsumexp(log_terms)))
 
 
 def _log_binomial(order: int, k: Floats) -> Floats:
-    return np.asarray(gammaln(order + 1) - gammaln(k + 1) - gammaln(order - k + 1))
+    """Return ln C(α, k), rounded up: the difference errs by a few units of roundoff of its largest term."""
+    whole = float(gammaln(order + 1))
+    return np.asarray(whole - gammaln(k + 1) - gammaln(order - k + 1) + 8 * _EPS * whole)
 
 
 def _chord(at_whole: Callable[[int], float], orders: Floats) -> Floats:
@@ -168,6 +170,7 @@ def fixed_size(inner: Moments, pure: float, share: float, orders: Floats) -> Flo
         k = np.arange(2.0, order + 1)
         exponents = np.maximum(inner(k), _LEAST)
         log_terms = _log_binomial(order, k) + k * math.log(share) + exponents + np.minimum(math.log(2), k * spread)
+        log_terms += 4 * _EPS * (exponents - k * math.log(share))
         second = math.log(4) + exponents[0] + math.log(-math.expm1(-exponents[0]))
         log_terms[0] = min(log_terms[0], _log_binomial(order, k[:1])[0] + 2 * math.log(share) + second)
         return float(np.logaddexp(0.0, logsumexp(log_terms)))

@@ -23,7 +23,7 @@ import math
 import numpy as np
 from scipy.special import betainc
 
-from sordino.arguments import Number, probability, rational, rounded_up, whole
+from sordino.arguments import Number, probability, rational, rounded_down, rounded_up, whole
 
 from .curve import Floats
 
@@ -31,6 +31,7 @@ MOST_REPORTS = 10**12
 _CELLS = 4096
 _SLACK = 1e-9
 _STEP = 1e-7
+_MOST_LOCAL = 300.0  # beyond it nobody hides, and what ε₀ gives by itself is claimed
 
 
 def epsilon(local_epsilon: Number, reports: int, delta: Number, *, categories: int | None = None) -> float:
@@ -48,8 +49,6 @@ def epsilon(local_epsilon: Number, reports: int, delta: Number, *, categories: i
     local = rounded_up(rational("local_epsilon", local_epsilon, above=0))
     count = whole("reports", reports, least=2, most=MOST_REPORTS)
     small = float(probability("delta", delta)) * (1 - _SLACK)
-    if categories is not None:
-        whole("categories", categories, least=2)
     clones = _clone_probability(local, categories)
     if delta_of(local, count, clones, 0.0) <= small:
         return 0.0
@@ -64,12 +63,15 @@ def delta(local_epsilon: Number, reports: int, epsilon: Number, *, categories: i
     """Return a δ at which the shuffled reports are (ε, δ)-private, rounded up; 0 from ε₀ on."""
     local = rounded_up(rational("local_epsilon", local_epsilon, above=0))
     count = whole("reports", reports, least=2, most=MOST_REPORTS)
-    at = float(rational("epsilon", epsilon, least=0))
+    at = rounded_down(rational("epsilon", epsilon, least=0))
     return delta_of(local, count, _clone_probability(local, categories), at) * (1 + _SLACK)
 
 
 def _clone_probability(local: float, categories: int | None) -> float:
-    return math.exp(-local) if categories is None else 2 / (math.exp(local) + 1)
+    if categories is None:
+        return math.exp(-local)
+    whole("categories", categories, least=2)
+    return 2 * math.exp(-local) / (1 + math.exp(-local))
 
 
 def delta_of(local: float, reports: int, clones: float, epsilon: float) -> float:
@@ -80,6 +82,8 @@ def delta_of(local: float, reports: int, clones: float, epsilon: float) -> float
     """
     if epsilon >= local:
         return 0.0
+    if local > _MOST_LOCAL:
+        return -math.expm1(epsilon - local)
     others = reports - 1
     centre, spread = others * clones, math.sqrt(others * clones * (1 - clones))
     low = max(0, math.floor(centre - 12 * spread - 40))
@@ -98,13 +102,13 @@ def _given_clones(local: float, clones: Floats, epsilon: float) -> Floats:
     """Return the hockey-stick divergence given C = c, for each c.
 
     With w = e^{ε₀}, a first count of j has probability ∝ w·B(j−1) + B(j) against B(j−1) + w·B(j), B the law Bin(c, ½);
-    their ratio grows with j, so the worst set is j > t.
+    their ratio grows with j, so the worst set is j > t. As t < c + 1, it always holds j = c + 1, even if t rounds up.
     """
     weight, factor = math.exp(local), math.exp(epsilon)
-    threshold = (clones + 1) * (factor * weight - 1) / ((weight - 1) * (1 + factor))
-    first = np.floor(threshold) + 1
-    gain = (weight - factor) * at_least(first - 1, clones, 0.5)
-    loss = (factor * weight - 1) * at_least(first, clones, 0.5)
+    more, less = math.expm1(epsilon + local), factor * math.expm1(local - epsilon)
+    first = np.minimum(np.floor((clones + 1) * (more / (math.expm1(local) * (1 + factor)))), clones) + 1
+    gain = less * at_least(first - 1, clones, 0.5)
+    loss = more * at_least(first, clones, 0.5)
     return np.asarray(np.maximum(gain - loss, 0.0) + _accuracy(clones) * gain) / (weight + 1)
 
 

@@ -5,7 +5,7 @@ empty seat (false positive) or misses the person (false negative). A trade-off c
 positive rate x has a false negative rate of at least f(x). Perfect privacy is the line 1 − x, mere guessing.
 
 **Source**: Wasserman, Zhou 2010 for (ε, δ); Kairouz, Oh, Viswanath 2015; Dong, Roth, Su 2022 for the general case
-(their Propositions 2.4 and 2.12) and for Gaussian noise.
+(a release is private by several curves if and only if by the highest of them) and for Gaussian noise.
 """
 
 from __future__ import annotations
@@ -53,11 +53,10 @@ class TradeOff:
         return cls(lambda rates: _below(rates, [rounded_up(exact)], [chance]))
 
     @classmethod
-    def gaussian(cls, mu: float) -> TradeOff:
+    def gaussian(cls, mu: Number) -> TradeOff:
         """Return the curve of Gaussian noise with sensitivity `mu` times its standard deviation."""
-        if isinstance(mu, bool) or not math.isfinite(mu) or mu < 0:
-            raise ArgumentError(f"mu must be a finite number, at least 0, not {mu!r}", "SRD-A002")
-        return cls(lambda rates: gaussian.trade_off(mu, rates))
+        distance = rounded_up(rational("mu", mu, least=0))
+        return cls(lambda rates: gaussian.trade_off(distance, rates))
 
     @classmethod
     def profile(cls, delta_at: Callable[[float], float], epsilons: Floats = _EPSILONS) -> TradeOff:
@@ -65,7 +64,7 @@ class TradeOff:
 
         Each (ε, δ(ε)) excludes attacks; the curve is what those at `epsilons` (some 400 from 0 to 50) exclude together.
         """
-        deltas = [min(max(float(delta_at(float(epsilon))), 0.0), 1.0) for epsilon in epsilons]
+        deltas = [_chance(float(delta_at(float(epsilon)))) for epsilon in epsilons]
         return cls(lambda rates: _below(rates, epsilons, deltas))
 
     @classmethod
@@ -86,12 +85,17 @@ class TradeOff:
         return np.clip(self.least_false_negatives(rates), 0.0, 1.0)
 
 
+def _chance(delta: float) -> float:
+    """Return δ within [0, 1]; where it is not known (NaN), nothing is promised."""
+    return min(max(delta, 0.0), 1.0) if delta <= 1 else 1.0
+
+
 PERFECT = TradeOff(lambda rates: 1.0 - rates)
 """Nothing is learnt: every attack is mere guessing."""
 
 
 def _below(rates: Floats, epsilons: Sequence[float] | Floats, deltas: Sequence[float]) -> Floats:
-    """Return the highest of the curves of all pairs (ε, δ) at each rate (Dong, Roth, Su 2022, Proposition 2.12)."""
+    """Return the highest of the curves of all pairs (ε, δ) at each rate."""
     best = np.zeros_like(rates)
     for epsilon, delta in zip(epsilons, deltas, strict=True):
         kept = 1.0 - delta

@@ -88,7 +88,7 @@ def decimal_text(units: int, per: int) -> str:
 def significant(value: Fraction, digits: int, rounding: str) -> Decimal:
     """Return `value` to so many significant digits, rounded as told (``decimal.ROUND_FLOOR`` or ``ROUND_CEILING``)."""
     context = Context(prec=digits, rounding=rounding)
-    return context.divide(Decimal(value.numerator), Decimal(value.denominator)).normalize()
+    return context.normalize(context.divide(Decimal(value.numerator), Decimal(value.denominator)))
 
 
 def _short(value: Number) -> str:

@@ -11,7 +11,6 @@ then D_α ≤ α·D_1, where D_1 is the Kullback–Leibler divergence: a concave
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
@@ -23,14 +22,15 @@ from sordino.errors import ArgumentError
 
 from . import pure
 from .approximate import own_delta, remaining
-from .curve import curve
+from .curve import Floats, curve
 from .event import Event
 from .relation import parts
-from .renyi import least_over_orders, to_epsilon, to_log_delta
-from .rounding import decimal_rounded_up, lifted
+from .renyi import MOST_EPSILON, least_over_orders, to_epsilon, to_log_delta
+from .rounding import decimal_rounded_up, deltas_rounded_up, exp_rounded_up, lifted, log_rounded_down
 
 _TINY = Fraction(1, 10**12)
 _HUGE = 1000
+_SHORT = Decimal("1e-7")
 _ORDERS = 1 + np.exp(np.linspace(-30.0, 40.0, 281))
 _ROUNDS = 4
 
@@ -48,17 +48,27 @@ def epsilon(event: Event, delta: Number) -> float:
     left = remaining(event, delta)
     if left == 0:
         raise ArgumentError("delta must exceed the events' own: zCDP gives no pure guarantee", "SRD-A003")
-    cost = rounded_up(rho(event))
-    log_delta = math.log(left.numerator) - math.log(left.denominator)
-    return least_over_orders(lambda orders: to_epsilon(orders, orders * cost, log_delta), _ORDERS, _ROUNDS)
+    line, log_delta = _line(event), log_rounded_down(left)
+    return least_over_orders(lambda orders: to_epsilon(orders, line(orders), log_delta), _ORDERS, _ROUNDS)
 
 
 def delta(event: Event, epsilon: Number) -> float:
     """Return the least δ for which ρ-zCDP shows `event` to be (ε, δ)-differentially private, rounded up."""
-    below = rounded_down(rational("epsilon", epsilon, least=0))
+    below = min(rounded_down(rational("epsilon", epsilon, least=0)), MOST_EPSILON)
+    line = _line(event)
+    log_delta = least_over_orders(lambda orders: to_log_delta(orders, line(orders), below), _ORDERS, _ROUNDS)
+    return deltas_rounded_up(rounded_up(own_delta(event)), exp_rounded_up(log_delta))
+
+
+def _line(event: Event) -> Callable[[Floats], Floats]:
+    """Return ρ·α as a function of α, rounded up."""
     cost = rounded_up(rho(event))
-    log_delta = least_over_orders(lambda orders: to_log_delta(orders, orders * cost, below), _ORDERS, _ROUNDS)
-    return min(1.0, rounded_up(own_delta(event)) + lifted(math.exp(min(log_delta, 0.0))))
+
+    def line(orders: Floats) -> Floats:
+        with np.errstate(over="ignore"):
+            return lifted(orders * cost)
+
+    return line
 
 
 def laplace_rho(epsilon: Fraction) -> Fraction:
@@ -84,7 +94,9 @@ def discrete_laplace_rho(scale: Fraction, epsilon: Fraction) -> Fraction:
 
     def divergence(e: Decimal, s: Decimal) -> Decimal:
         step = 1 / s
-        return e - (1 - (-e).exp()) * 2 * step / (step.exp() - (-step).exp())
+        # x/sinh(x) ≥ 1 − x²/6, which is near enough where the quotient would lose its digits
+        slope = 1 - step**2 / 6 if step < _SHORT else 2 * step / (step.exp() - (-step).exp())
+        return e - (1 - (-e).exp()) * slope
 
     if scale < Fraction(1, _HUGE):
         return pure.rho(epsilon)

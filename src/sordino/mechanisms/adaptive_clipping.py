@@ -6,8 +6,9 @@ radius geometrically towards the quantile wanted.
 **Guarantee**: one round is a Gaussian event on the whole number S = Σ(2bᵢ − 1), where bᵢ says whether record i is
 within the radius. Centring is the b − ½ trick of the paper, doubled to stay whole: one record more or less moves S by
 exactly 1 (a plain count would move by 1 too, but then the number of records would need its own noise; ½ of the paper
-is 1 here). Under replace-one S moves by 2, under zero-out (a record without a say) by 1. The new radius is a function
-of the noisy S and of public numbers: post-processing.
+is 1 here). Under replace-one S moves by 2, and under zero-out as well: an emptied record keeps its place, and with it
+its say (a norm of 0 is within every radius). The new radius is a function of the noisy S and of public numbers:
+post-processing.
 **Assumes**: one record per unit, and `records` is public: the expected number, never the number seen.
 **Source**: Andrew, Thakkar, McMahan, Ramaswamy 2021, Algorithm 1 and Theorem 1.
 """
@@ -67,7 +68,7 @@ class AdaptiveClipping:
     @staticmethod
     def bound(neighbours: Neighbours = Neighbours.ADD_REMOVE, unit: Unit = ROW) -> Bound:
         """Return how far S moves when one record changes."""
-        return Bound.scalar(2 if neighbours is Neighbours.REPLACE_ONE else 1, neighbours=neighbours, unit=unit)
+        return Bound.scalar(1 if neighbours is Neighbours.ADD_REMOVE else 2, neighbours=neighbours, unit=unit)
 
     @remembered
     def event(self, bound: Bound) -> GaussianEvent:

@@ -2,8 +2,9 @@
 
 **Guarantee**: whatever bytes a record holds (NaN, infinities, −0.0, denormals and INT_MIN included), its clipped form
 lies on the grid and within the bound, exactly. Each record is clipped by itself: nothing about one record depends on
-another. So a sum of clipped records, which `total` computes in integers, moves by at most `bound(...)`, exactly:
-float rounding and the order of summation play no part. Release it on ``clip.grid``, where it lies without rounding.
+another. (Ints are read as floats, always: a single float in a list of ints makes NumPy read them all as floats.) So a
+sum of clipped records, which `total` computes in integers, moves by at most `bound(...)`, exactly: float rounding and
+the order of summation play no part. Release it on ``clip.grid``, where it lies without rounding.
 **Assumes**: one unit has one record; for k records of one unit take ``bound(...).group(k)`` or clip their sum.
 **Proof** (norms). The float computation only proposes a vector of whole steps, rounded towards zero. Its norm is then
 computed in integers and compared with the radius; where floats were off by a hair the proposal is moved one step
@@ -11,7 +12,8 @@ towards zero in every coordinate, until it passes. The zero vector always passes
 radius is at most 2^28 steps and floats are off by far less than a factor 2, so squares sum to less than 2^58.
 
 Bounds of a sum: under add/remove and zero-out one record comes or goes, so the sum moves by one record's norm; under
-replace-one by the difference of two: high − low for values, twice the radius for norms.
+replace-one by the difference of two: high − low for values, twice the radius for norms. An emptied place may also be
+handed in as NaN, which counts as `missing` among values; zero-out covers the way from there, too.
 """
 
 from __future__ import annotations
@@ -76,8 +78,12 @@ class ClipValues:
 
     def bound(self, neighbours: Neighbours = Neighbours.ADD_REMOVE, unit: Unit = ROW) -> Bound:
         """Return how far a sum of clipped values moves when one record changes."""
-        apart = neighbours is Neighbours.REPLACE_ONE
-        reach = self.high - self.low if apart else max(abs(self.low), abs(self.high))
+        reach = max(abs(self.low), abs(self.high))
+        if neighbours is Neighbours.REPLACE_ONE:
+            reach = self.high - self.low
+        elif neighbours is Neighbours.ZERO_OUT:
+            steps = math.ceil(max(self.high - self.missing, self.missing - self.low) / self.grid.step)
+            reach = max(reach, min(steps * self.grid.step, self.high - self.low))
         return Bound.scalar(reach, neighbours=neighbours, unit=unit)
 
     def apply(self, values: Any) -> NDArray[Any]:
@@ -93,16 +99,10 @@ class ClipValues:
 
     def steps(self, values: Any) -> Steps:
         """Return the values clipped, in steps of the grid."""
-        array = numbers("values", values)
-        first, last = self.range
-        rounding = Grid(self.grid.exponent)
-        if array.dtype.kind == "f":
-            floats = array.astype(np.float64)
-            floats = np.where(np.isnan(floats), float(self.missing), floats)
-            steps = rounding.to_steps(np.clip(floats, float(self.low), float(self.high)))
-        else:
-            steps = rounding.to_steps(_clip_ints(array, math.floor(self.low), math.ceil(self.high)))
-        clipped: Steps = np.clip(steps, first, last)
+        floats = numbers("values", values).astype(np.float64)
+        floats = np.where(np.isnan(floats), float(self.missing), floats)
+        steps = Grid(self.grid.exponent).to_steps(np.clip(floats, float(self.low), float(self.high)))
+        clipped: Steps = np.clip(steps, *self.range)
         return clipped
 
 
@@ -150,7 +150,8 @@ class ClipNorm:
             raise ArgumentError(
                 f"vectors must be one vector of {self.coordinates} coordinates, or rows of that length", "SRD-A003"
             )
-        rows = array.astype(np.float64, copy=False).reshape(-1, self.coordinates)
+        # A copy, in the order of rows: NumPy adds up a row by itself then, whatever other rows there are.
+        rows = np.array(array, dtype=np.float64, order="C").reshape(-1, self.coordinates)
         if not np.isfinite(rows).all():
             rows = np.nan_to_num(rows, nan=0.0)
         # Dividing by the largest coordinate first keeps squares from overflowing; a zero vector is divided by one.
@@ -159,10 +160,11 @@ class ClipNorm:
         powers = np.abs(shape) if self.order == 1 else np.square(shape)
         norm = powers.sum(axis=1, keepdims=True) ** (1 / self.order)
         radius = float(self.radius / self.grid.step)
-        # The length in steps is largest·norm/step; the smaller of that and the radius is what is kept.
-        with np.errstate(over="ignore", under="ignore"):
-            length = np.minimum(np.ldexp(largest, -self.grid.exponent) * norm, radius)
-        return self._shrink(np.trunc(shape * (length / np.where(norm > 0, norm, 1.0))).astype(np.int64))
+        with np.errstate(over="ignore", under="ignore"):  # what overflows is outside, and what underflows rounds to 0
+            inside = np.ldexp(largest, -self.grid.exponent) * norm <= radius
+            kept = np.ldexp(rows, -self.grid.exponent)
+        proposal = np.where(inside, kept, shape * (radius / np.where(norm > 0, norm, 1.0)))
+        return self._shrink(np.trunc(proposal).astype(np.int64))
 
     def _shrink(self, steps: Steps) -> Steps:
         """Move vectors towards zero, a step in every coordinate at a time, until their norm holds in integers."""
@@ -190,10 +192,3 @@ def _total(grid: Grid, steps: Steps, most: int) -> NDArray[Any]:
         sums = np.array([max(-stop, min(stop, each)) for each in exact], dtype=np.int64)
     total: NDArray[Any] = grid.from_steps(sums)
     return total
-
-
-def _clip_ints(array: NDArray[Any], low: int, high: int) -> Steps:
-    most = 2**63 - 1
-    integers = np.minimum(array, most).astype(np.int64) if array.dtype == np.uint64 else array.astype(np.int64)
-    clipped: Steps = np.clip(integers, max(-most - 1, min(low, most)), max(-most - 1, min(high, most)))
-    return clipped

@@ -6,8 +6,8 @@ x + r(Z) = r(x + Z) whenever Z is not half-way (which has probability zero), so 
 continuous Gaussian mechanism's output on x: post-processing. The sensitivity is that of x, in steps.
 **Guarantee** (`DiscreteGaussian`): Δ²/(2σ²)-zCDP, for vectors as well (Canonne, Kamath, Steinke 2020, Theorem 14).
 **Assumes**: the answer moves by no more than the grant's bound.
-**Source**: Dwork, Roth 2014, Appendix A (`classic`); Balle, Wang 2018, Theorem 8 (`for_epsilon`); Bun, Steinke 2016,
-Proposition 6 (`for_rho`).
+**Source**: Dwork, Roth 2014, Appendix A (`classic`); Balle, Wang 2018, Theorem 8 (`for_epsilon`); Bun, Steinke 2016
+(`for_rho`).
 """
 
 from __future__ import annotations

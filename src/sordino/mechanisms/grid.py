@@ -12,7 +12,7 @@ zero, commutes with no such thing: 0.5 → 0 but 1.5 → 2; −0.5 → −1 but 
   ‖w‖∞ ≤ ⌈‖d‖∞⌉;
   ‖w‖₁ ≤ Σ⌈dᵢ⌉ < ‖d‖₁ + l0, since ⌈x⌉ < x + 1 and only l0 coordinates move: at most ⌈‖d‖₁⌉ + l0 − 1;
   ‖w‖₂ ≤ ‖d‖₂ + √l0 (triangle inequality), and ‖w‖₂² ≤ ‖w‖∞·‖w‖₁ (Hölder); both squared are whole, so ⌊·⌋ is allowed.
-If every answer lies on the grid by itself (`exact`), w = v/2^k and nothing is added.
+If every answer lies on the grid by itself (`exact`), w = v/2^k: whole numbers, so all three are rounded down instead.
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ class Grid:
                     "for real answers choose the grid with Grid.fitting(scale, bound)",
                     "SRD-A003",
                 )
-            return Sensitivity(bound.l0, math.floor(l1), math.floor(l2_squared), math.floor(linf))
+            most = math.floor(linf)
+            total = min(math.floor(l1), bound.l0 * most)
+            return Sensitivity(bound.l0, total, min(math.floor(l2_squared), most * total), most)
         most = math.ceil(linf)
         total = min(math.ceil(l1) + bound.l0 - 1, bound.l0 * most)
         cross = root_rounded_up(4 * l2_squared * bound.l0)
@@ -215,14 +217,19 @@ def root_rounded_up(square: Fraction) -> Fraction:
 
 def numbers(name: str, value: Any) -> NDArray[Any]:
     """Return `value` as an array if it holds ints or floats of up to 64 bits; else refuse it, without showing it."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{name} must not be a masked array, whose hidden values would count; leave them out or fill them in first",
+            "SRD-A001",
+        )
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError):  # rows of different lengths, among others
         raise ArgumentError(f"{name} must be a number or a regular array of numbers", "SRD-A001") from None
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise ArgumentError(
-            f"{name} must be an int, a float or an array of int64 or float64, not {array.dtype}", "SRD-A001"
-        )
+        # The type's bare name: a dtype of texts would tell how long the longest one is.
+        kind = array.dtype.type.__name__
+        raise ArgumentError(f"{name} must be an int, a float or an array of int64 or float64, not {kind}", "SRD-A001")
     return array
 
 

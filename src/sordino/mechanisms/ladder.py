@@ -11,7 +11,7 @@ Drawing: rung t holds m_t points with m_0 = 1, m_t = 2A_(t−1), which do not fa
 Σ_t m_t e^(−rt) [T = t] is a mixture over j, with weights d_j·e^(−rj), of j + a geometric number: so j is chosen by
 `choose_weighted`, the geometric number is added, and a point of rung t is drawn uniformly. All exact, with no end.
 **Assumes**: the list of sensitivities has the two properties that ``local_sensitivity.py`` names.
-**Source**: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015, Theorem 4.2 and Section 4.3.
+**Source**: Zhang, Cormode, Procopiuc, Srivastava, Xiao 2015.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Ladder:
     grid: Grid = INTEGERS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least="1e-6", most="1e4"))
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least="1e-6", most=2000))
         object.__setattr__(self, "sensitivity", rational("sensitivity", self.sensitivity, above=0))
         global_steps("sensitivity", self.sensitivity, checked_grid(self.grid))
 
@@ -100,4 +100,4 @@ def rungs(sensitivities: Steps) -> Steps:
 def _reach(widths: Steps, rung: int) -> int:
     """Return how far from the answer the outermost point of `rung` is."""
     beyond = max(rung - len(widths), 0)
-    return int(widths[:rung].sum()) + beyond * int(widths[-1])
+    return sum(map(int, widths[:rung])) + beyond * int(widths[-1])

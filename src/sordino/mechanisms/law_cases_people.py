@@ -52,7 +52,7 @@ def _sample_law(value: Any, level: float) -> reference.Law:
 
 
 def _count_law(value: Any, level: float) -> reference.Law:
-    epsilons, answers = _epsilons(level), value[0]
+    epsilons, answers = _epsilons(level / 2), value[0]
     refusals, truth = [not answer for answer in answers], sum(answers)
     costs = [
         reference.least_change(epsilons, answers if r < truth else refusals, abs(r - truth))
@@ -62,7 +62,7 @@ def _count_law(value: Any, level: float) -> reference.Law:
 
 
 def _median_law(value: Any, level: float) -> reference.Law:
-    epsilons, numbers = _epsilons(level), value[0]
+    epsilons, numbers = _epsilons(level / 2), value[0]
     costs = {}
     for candidate in (0.0, 2.0, 4.0, 9.0):
         below, above = [n < candidate for n in numbers], [n > candidate for n in numbers]
@@ -87,12 +87,13 @@ def _crowd(size: int) -> Any:
 PEOPLE = (
     Case(
         "randomized-response",
-        lambda level: RandomizedResponse(1 / level),
+        lambda level: RandomizedResponse(2 / level),
         REPLACED,
         value=1,
         neighbour=0,
-        law=lambda value, level: reference.randomized_response(value, 1 / level, 2),
+        law=lambda value, level: reference.randomized_response(value, 2 / level, 2),
         tightness=0.6,
+        draws=6000,
     ),
     Case(
         "randomized-response-of-five",
@@ -123,29 +124,30 @@ PEOPLE = (
         outcome=lambda released: min(max(released, -1), 5),
         law=_sample_law,
         claim=_CAREFUL,
-        tightness=0.15,
     ),
     Case(
         "personalised-count",
-        lambda level: PersonalisedCount(_policy(level), 4),
+        lambda level: PersonalisedCount(_policy(level / 2), 4),
         REPLACED,
         value=([True, False, True, False], _CLASSES),
         neighbour=([True, True, True, False], _CLASSES),
         law=_count_law,
         tightness=0.1,
+        draws=6000,
     ),
     Case(
         "personalised-count-careful",
-        lambda level: PersonalisedCount(_policy(level), 4),
+        lambda level: PersonalisedCount(_policy(level / 2), 4),
         REPLACED,
         value=([True, False, True, False], _CLASSES),
         neighbour=([False, False, True, False], _CLASSES),
         law=_count_law,
-        claim=_CAREFUL,
+        claim=2 * _CAREFUL,
+        draws=6000,
     ),
     Case(
         "personalised-median",
-        lambda level: PersonalisedMedian(_policy(level), 4, tuple(map(Fraction, (0, 2, 4, 9)))),
+        lambda level: PersonalisedMedian(_policy(level / 2), 4, tuple(map(Fraction, (0, 2, 4, 9)))),
         REPLACED,
         value=([1.0, 2.0, 6.0, 7.0], _CLASSES),
         neighbour=([1.0, 9.0, 6.0, 7.0], _CLASSES),
@@ -161,5 +163,6 @@ PEOPLE = (
         law=_anomaly_law,
         claim=Fraction(1),
         tightness=0.3,
+        draws=6000,
     ),
 )

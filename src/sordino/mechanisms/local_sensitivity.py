@@ -5,7 +5,8 @@ that is needed of it: |f(x) − f(y)| ≤ A_0(x) and A_k(x) ≤ A_(k+1)(y) for a
 sensitivity within distance k" has both properties, and so have the following, which are all that is done to A here:
   the least of A_k and a global bound C (constant in x);   the largest of A_k and a constant;
   rounding up to whole steps (monotone);                   the running maximum over k.
-Past the end of the list A is C, which holds for every answer.
+Past the end of the list A is C. So that A_k(x) ≤ A_(k+1)(y) holds there as well, the lists of neighbours must not
+differ in length by more than one: a public length, or one entry per record, will do.
 """
 
 from __future__ import annotations
@@ -57,12 +58,16 @@ def in_steps(answer: Any, grid: Grid, most: int) -> tuple[int, Steps]:
     value = grid.to_steps(answer.value)
     if type(value) is not int:
         raise ArgumentError("the answer must be one number, not an array", "SRD-A001")
-    floats = numbers("the sensitivities", answer.sensitivities).astype(np.float64)
+    sensitivities = numbers("the sensitivities", answer.sensitivities)
+    floats = sensitivities.astype(np.float64)
+    if sensitivities.dtype.kind != "f":  # ints beyond 2^53 may have been rounded down
+        floats = np.where(floats >= 2.0**53, np.nextafter(floats, np.inf), floats)
     if floats.ndim != 1:
         raise ArgumentError("the sensitivities must be one list of numbers", "SRD-A003")
     if not np.all(floats >= 0):
         raise ArgumentError("the sensitivities must not be negative or NaN", "SRD-A002")
-    # Scaling by a power of two is exact, and beyond `most` it does not matter by how much.
+    # Scaling by a power of two is exact unless it underflows; beyond `most` it does not matter by how much.
     with np.errstate(over="ignore", under="ignore"):
         steps = np.ceil(np.minimum(np.ldexp(floats, -grid.exponent), float(most)))
+    steps[floats > 0] = np.maximum(steps[floats > 0], 1)
     return value, np.append(steps.astype(np.int64), most)

@@ -16,7 +16,7 @@ be neighbours. Keys that only one of them has (at most l0, with counts at most l
 at most δ/l0 each, so none passes with probability at least 1 − δ. Given that, which is independent of the other keys'
 noise, both outputs are post-processing of noisy counts over the keys that both have. So on events of probability
 ≥ 1 − δ the outputs are as close as the noise makes them; on the rest nothing is claimed.
-**Source**: Korolova, Kenthapadi, Mishra, Ntoulas 2009; Wilson et al. 2020, Theorem 1; Swanberg et al. 2023 (Gaussian).
+**Source**: Korolova, Kenthapadi, Mishra, Ntoulas 2009; Wilson et al. 2020; Swanberg et al. 2023 (Gaussian).
 **Assumes** (all): a unit counts at most once per key (linf = 1), or linf says how much, and has at most l0 keys.
 """
 
@@ -49,6 +49,8 @@ from .mechanism import remembered, use_grant
 _BITS = 62
 _LONGEST = 2**18
 _SLACK = 1 + 2.0**-30
+_LEAST_SLACK = 2.0**-40  # covers floats where the failure is near ½ and what is left of the logarithm near zero
+_LEAST_FAILURE = Fraction(1, 10**300)
 
 
 class Selected(NamedTuple):
@@ -71,7 +73,7 @@ class TruncatedGeometric:
     keys: int = 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0))
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most="1e4"))
         object.__setattr__(self, "delta", probability("delta", self.delta))
         object.__setattr__(self, "keys", whole("keys", self.keys, least=1))
         if self.delta / self.keys < Fraction(1, 2**60):
@@ -154,6 +156,7 @@ class _Threshold(ABC):
     @remembered
     def event(self, bound: Bound) -> Composed:
         """Return what one release runs: the noise, and a failure of probability δ."""
+        self.threshold(bound)  # a failure too small for it is refused here rather than after the draw
         return Composed((self.counting.event(bound), Approximate(Fraction(0), self.delta)))
 
     def release(self, value: Any, grant: Grant) -> Selected:
@@ -197,7 +200,7 @@ class LaplaceThreshold(_Threshold):
         # P[X ≥ t] = e^(−t/b)/(1 + e^(−1/b)) ≤ failure, solved for t and rounded up.
         scale = float(self.scale)
         logarithm = _log(1 / failure) - math.log1p(math.exp(-1 / scale))
-        return max(1, math.ceil(scale * logarithm * _SLACK))
+        return max(1, math.ceil(scale * (logarithm * _SLACK + _LEAST_SLACK)))
 
 
 @dataclass(frozen=True)
@@ -226,8 +229,11 @@ class GaussianThreshold(_Threshold):
 
     def _reach(self, failure: Fraction) -> int:
         # The rounded noise is t or more if and only if the Gaussian is t − ½ or more.
+        if failure < _LEAST_FAILURE:
+            raise ArgumentError("delta/l0 must be at least 1e-300", "SRD-A002")
         deviation = math.sqrt(float(self.variance))
-        return max(1, math.ceil(0.5 + max(0.0, deviation * float(-ndtri(float(failure))) * _SLACK)))
+        quantile = max(0.0, float(-ndtri(float(failure))))
+        return max(1, math.ceil(0.5 + deviation * (quantile * _SLACK + _LEAST_SLACK)))
 
 
 def _counts(value: Any) -> Steps:

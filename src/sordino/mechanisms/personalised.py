@@ -5,7 +5,7 @@ a class with ε < t is kept with probability π = (e^ε−1)/(e^t−1), rounded 
 runs on those kept. Towards a unit of a class with ε the release is min(ε, t)-differentially private. A budget is
 charged the highest of these.
 **Assumes**: one row for each unit; classes are public and do not depend on the data (see ``policy.py``); `statistic`
-moves by no more than the bound when one row is added or removed, for any rows.
+moves by no more than the bound when one row is added or removed, for any rows, and fails on none.
 **Source**: Jorgensen, Yu & Cormode 2015, Definition 9 and Theorem 3 (the Sample mechanism).
 **Proof**: fix the others' coins. With the unit in the data, the output is P with probability π and Q with 1 − π, where
 P and Q are t-close; without it, Q. So the ratio is at most 1 + π(e^t−1) ≤ e^ε one way, and the other way at most

@@ -7,11 +7,12 @@ u(x) = −max(0, #{v < x} − q·n, q·n − #{v ≤ x}). A point that many valu
 **Guarantee**: ε-bounded range per quantile, and so pure ε, exactly: x is drawn with probability ∝ exp(ε·u(x)/(2Δ)).
 **Proof of Δ**, for one unit that has up to k values. Add/remove: if k' ≤ k values come, j of which are below x, then
 #{v < x} − q·n moves by j − q·k' and q·n − #{v ≤ x} by q·k' − j' with 0 ≤ j, j' ≤ k': both within k·max(q, 1−q), and
-the maximum of three moves by no more than the most mobile of them. Replace-one: n stays, so both move by at most k.
+the maximum of three moves by no more than the most mobile of them. Replace-one: up to k values go and up to
+k come. What goes and what comes each adds between −q·k and (1−q)·k to a term, so the difference is at most k.
 Zero-out: whether the empty place counts as a value (n stays) or not, both move by at most k.
 Scores are multiplied by q's denominator to be whole. The same score on a stretch of m grid points counts m times.
-**Assumes**: the grant's bound says in `linf` how many values one unit has.
-**Source**: McSherry, Talwar 2007, Theorem 6; Smith 2011, Section 3 (intervals); Dong, Durfee, Rogers 2020 (range).
+**Assumes**: the grant's bound says in `l1` how many values one unit has (a histogram of them has that 1-norm).
+**Source**: McSherry, Talwar 2007, Theorem 6; Smith 2011 (intervals); Dong, Durfee, Rogers 2020 (range).
 """
 
 from __future__ import annotations
@@ -136,8 +137,8 @@ def stretches(steps: Steps, span: tuple[int, int], quantile: Fraction) -> tuple[
 
 
 def _values_per_unit(bound: Bound) -> int:
-    if bound.linf.denominator != 1:
+    if bound.l1.denominator != 1:
         raise ArgumentError(
-            f"the bound's linf says how many values one unit has, so it must be whole, not {bound.linf}", "SRD-A003"
+            f"the bound's l1 says how many values one unit has, so it must be whole, not {bound.l1}", "SRD-A003"
         )
-    return bound.linf.numerator
+    return bound.l1.numerator

@@ -22,7 +22,7 @@ by at most λ·max(1, 2 − 0.976) = 1.024·λ ≤ ε/2. (The largest of 1 and 2
 Floats in S: it is computed with β·(1 − 2⁻²⁰) instead of β, and each float operation is off by a factor within
 1 ± 2⁻⁴⁰ in all, so S moves by a factor of at most e^β for β ≥ 2⁻¹⁶, which is required. A_0·e⁰ is exact.
 **Assumes**: the list of sensitivities has the two properties that ``local_sensitivity.py`` names.
-**Source**: Nissim, Raskhodnikova, Smith 2007, Lemmas 2.5 to 2.9 (continuous); the discrete proofs are above.
+**Source**: Nissim, Raskhodnikova, Smith 2007, Section 2 (continuous); the discrete proofs are above.
 **Limits**: how long a draw takes depends, weakly, on the private scale.
 """
 
@@ -76,7 +76,7 @@ class SmoothLaplace:
     grid: Grid = INTEGERS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0))
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most="1e4"))
         object.__setattr__(self, "delta", probability("delta", self.delta))
         object.__setattr__(self, "sensitivity", rational("sensitivity", self.sensitivity, above=0))
         checked_grid(self.grid)
@@ -129,7 +129,7 @@ class SmoothCauchy:
     grid: Grid = INTEGERS
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0))
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most="1e4"))
         object.__setattr__(self, "sensitivity", rational("sensitivity", self.sensitivity, above=0))
         global_steps("sensitivity", self.sensitivity, checked_grid(self.grid))
         _check_beta(self.beta)

@@ -175,7 +175,8 @@ def _flip(exponents: NDArray[np.int64], rate: Fraction, source: BitSource) -> ND
     2**-45 for ``exp`` itself; U is off by 2**-53. That is less than the margin of 2**-40.
     """
     words = source.words(len(exponents))
-    chance = np.exp(exponents * -float(rate))
+    with np.errstate(under="ignore"):  # the caller's setting must not turn an exponent into an exception
+        chance = np.exp(exponents * -float(rate))
     u = words.astype(np.float64) * 2.0**-64
     heads: NDArray[np.bool_] = u < chance
     for place in np.flatnonzero(np.abs(u - chance) <= _MARGIN).tolist():
@@ -192,7 +193,12 @@ def _flip_exactly(x: Fraction, word: int, source: BitSource) -> bool:
 
 def integers(name: str, value: Any) -> NDArray[np.int64]:
     """Return `value` as an int64 array if it holds whole numbers only."""
-    array = np.asarray(value)
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(f"{name} must not be masked; what a mask hides would count all the same", "SRD-A001")
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ArgumentError(f"{name} must be an array of integers, with rows of one length", "SRD-A001") from None
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":

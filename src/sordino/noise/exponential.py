@@ -1,8 +1,7 @@
 """Laws whose weight falls by the same factor from each integer to the next: geometric and discrete Laplace.
 
 ln P is linear (Geometric) or linear on both sides of its peak (DiscreteLaplace), so both are log-concave.
-**Source**: Ghosh, Roughgarden, Sundararajan 2009 (the geometric mechanism); Canonne, Kamath, Steinke 2020, definition
-29.
+**Source**: Ghosh, Roughgarden, Sundararajan 2009 (the geometric mechanism); Canonne, Kamath, Steinke 2020.
 """
 
 from __future__ import annotations

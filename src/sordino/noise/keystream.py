@@ -8,7 +8,8 @@ of the past. Fresh entropy is mixed into the key every `_REFILLS_PER_MIX` reques
 the far future. A signal handler that draws in the middle of a draw finds no key and takes a new one from the operating
 system.
 
-**Assumes.** ``os.urandom`` is sound, and the machine is not restored from a snapshot in the middle of a draw. The
+**Assumes.** ``os.urandom`` is sound, and in the middle of a draw neither is the machine restored from a snapshot nor
+does a signal handler of the drawing thread fork: both halves of a draw cut in two would finish with the same words. The
 interpreter's memory is trusted: a released Python object may linger there until its place is used again.
 
 **Source.** D. J. Bernstein, *Fast-key-erasure random-number generators* (2017); NIST SP 800-38A for CTR mode.

@@ -6,6 +6,7 @@ A law stores its exact parameters and knows its weight on the integers as enclos
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import astuple
@@ -83,7 +84,7 @@ class Drawable(ABC):
         if size is None:
             return self._one()
         sizes = shape("size", size)
-        return self._many(int(np.prod(sizes, dtype=object))).reshape(sizes)
+        return self._many(math.prod(sizes)).reshape(sizes)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The table is rebuilt where the law arrives: it holds no randomness and is larger than the parameters.

@@ -157,14 +157,15 @@ def _blocks(width_bits: int, nodes: dict[int, list[Enclosure]], mode: int) -> tu
 def _edges(areas: list[Enclosure], tail: int, depth: int) -> tuple[list[int], list[int]]:
     """Return bounds for the strips' right edges as fractions of the whole, in units of 2**-depth.
 
-    The bounds of an edge are at most as far apart as those of the last edge, since both the sums' own uncertainty and
-    what the uncertainty of the whole adds to it grow from edge to edge.
+    The edges are those of the infinite partition: where one side of the law ends before the other, its strips from
+    there on (part of the tail) belong between those of the other side, so every edge may have up to the tail more to
+    its left. The bounds of an edge are at most as far apart as those of the last edge, since both the sums' own
+    uncertainty and what the uncertainty of the whole adds to it grow from edge to edge.
     """
     least = list(accumulate([area[0] for area in areas]))
-    whole_least, most = least[-1], sum([area[1] for area in areas])
-    whole_most = most + tail
+    whole_least, whole_most = least[-1], sum([area[1] for area in areas]) + tail
     below = [(edge << depth) // whole_most for edge in least]
-    apart = -((-most << depth) // whole_least) - below[-1] + 1
+    apart = -((-whole_most << depth) // whole_least) - below[-1] + 1
     return below, [edge + apart for edge in below]
 
 

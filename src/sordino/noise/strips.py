@@ -16,9 +16,11 @@ word of a draw gives the first 64 - j bits of U (which strip) and the j bits of 
 Each of the first three steps only ever says what `decide` would say of the same bits, so the mixture of them is
 `decide`.
 
-**The margin of step 3.** Every quantity there lies in [0, 1] and comes from fewer than 16 float64 operations, each
-with a relative error of at most 2**-53, and one ``exp`` and one ``log1p`` or ``log``, for which 2**-45 is allowed
-(they are good to about 2**-52). The sum is below 2**-42; the comparison demands a distance of 2**-40.
+**The margin of step 3.** Every quantity that decides there lies in [0, 1]. The heights behind it are known to 2**-46
+of themselves (else they are NaN and decide nothing), so a fall is off by 2**-45 and e to it by as much. Falls are below
+2**7, so the few float64 operations on an exponent, each off by 2**-53 of it, add less than 2**-44; one ``exp`` and one
+``log`` are allowed 2**-45 each (they are good to about 2**-52). The sum is below 2**-42; the comparison demands a
+distance of 2**-40.
 
 A rejected position is drawn again from fresh words. The time a draw takes depends on its outcome; `known limits`.
 """
