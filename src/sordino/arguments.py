@@ -1,7 +1,8 @@
 """Checks of arguments, shared by all rooms: each returns the exact value or raises an error that names the remedy.
 
 Numbers are read as the decimal that the caller wrote: ``0.1`` is one tenth, not the float beside it. Booleans, NaN and
-infinities are never numbers here. Error texts show the caller's own arguments, so no data may be passed.
+infinities are never numbers here. Error texts show the caller's own arguments, so no data may be passed; `array` and
+`numbers` alone take data, and what they say shows none of it.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import ArgumentError
 
 Number = int | float | str | Fraction | Decimal
 """What a caller may write where an exact number is wanted."""
 
+_KINDS = {"i": "ints", "f": "floats", "b": "booleans"}
 _LONGEST = 400  # digits in a number's text; beyond it only mischief lives
 _LONGEST_BITS = 13_000  # of an int, or of either part of a fraction: Python refuses to print more than 4,300 digits
 _LARGEST_ARRAY = 2**40  # elements; the largest machines hold no more
@@ -112,6 +115,34 @@ def shape(name: str, value: Any) -> tuple[int, ...]:
             "SRD-A002",
         )
     return checked
+
+
+def array(name: str, value: Any) -> NDArray[Any]:
+    """Return `value` as an array; refuse masks and rows of different lengths, without showing what it holds."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{name} must not be masked, for what a mask hides would count; leave it out or fill it in first",
+            "SRD-A001",
+        )
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        raise ArgumentError(f"{name} must be a number or an array with rows of one length", "SRD-A001") from None
+
+
+def numbers(name: str, value: Any, kinds: str = "iuf") -> NDArray[Any]:
+    """Return `value` as an array if it holds numbers of the `kinds` given, of up to 64 bits; never show it.
+
+    Kinds are NumPy's letters: ``i`` and ``u`` for ints, ``f`` for floats, ``b`` for booleans. An empty list will do.
+    """
+    found = array(name, value)
+    if found.size == 0 and found.dtype.kind == "f":
+        return found if "f" in kinds else found.astype(np.bool_ if kinds == "b" else np.int64)
+    if found.dtype.kind not in kinds or found.dtype.itemsize > 8:
+        wanted = " or ".join(_KINDS[kind] for kind in kinds if kind in _KINDS)
+        # The type's bare name: a dtype of texts would tell how long the longest one is.
+        raise ArgumentError(f"{name} must be {wanted} or an array of them, not {found.dtype.type.__name__}", "SRD-A001")
+    return found
 
 
 def rounded_up(value: Fraction) -> float:

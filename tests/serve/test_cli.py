@@ -41,6 +41,14 @@ def test_the_table_names_every_accountant_and_says_why_one_is_silent() -> None:
     assert "no 'gaussian' curve" in output
 
 
+def test_figures_are_rounded_away_from_the_truth() -> None:
+    words = ("epsilon", "--noise", "3", "--mechanism", "laplace", "--delta", "1e-9")
+    pld = next(q for q in json.loads(run(*words, "--json"))["quotes"] if q["calculus"] == "pld")
+    row = next(line for line in run(*words).splitlines() if line.startswith("│ pld"))
+    epsilon, lower = (float(cell) for cell in row.split("│")[2:4])
+    assert lower <= pld["at_least"] <= pld["epsilon"] <= epsilon
+
+
 def test_pure_needs_no_delta() -> None:
     assert quotes("epsilon", "--noise", "10", "--mechanism", "discrete-laplace", "--steps", "10")["pure"] == 1.0
 

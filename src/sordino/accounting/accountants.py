@@ -29,6 +29,8 @@ class Quote:
     calculus: str
     epsilon: float | None
     remark: str
+    lower: float | None = None
+    """A proven lower bound on ε of the dominating pairs, from a calculus that brackets it."""
 
 
 def _pure(event: Event, _delta: Fraction) -> float:
@@ -45,16 +47,16 @@ def _basic(event: Event, delta: Fraction) -> float:
     return rounded_up(composition.basic(event)[0])
 
 
-def _pld(event: Event, delta: Fraction) -> float:
+def _pld(event: Event, delta: Fraction) -> pld.Bracket:
     if delta == 0:
         raise UnsupportedError("a privacy loss distribution needs a delta above 0; pure ε needs none", "SRD-C005")
-    upper = pld.epsilon(event, delta).upper
-    if math.isinf(upper):
+    bracket = pld.epsilon(event, delta)
+    if math.isinf(bracket.upper):
         raise UnsupportedError("no finite ε at this delta; ask for a larger one", "SRD-C005")
-    return upper
+    return bracket
 
 
-ACCOUNTANTS: dict[str, tuple[Callable[[Event, Fraction], float], str]] = {
+ACCOUNTANTS: dict[str, tuple[Callable[[Event, Fraction], float | pld.Bracket], str]] = {
     "pure": (_pure, "sum of pure ε, δ = 0"),
     "basic": (_basic, "sums of ε and of δ"),
     "advanced": (composition.advanced, "Dwork, Rothblum, Vadhan 2010"),
@@ -64,7 +66,7 @@ ACCOUNTANTS: dict[str, tuple[Callable[[Event, Fraction], float], str]] = {
     "gaussian": (gaussian.epsilon, "Gaussian DP, exact"),
     "pld": (_pld, "privacy loss distribution, pessimistic value"),
 }
-"""For each calculus: the function from an event and δ to ε, and what it is in a few words."""
+"""For each calculus: the function from an event and δ to ε (or its bracket), and what it is in a few words."""
 
 
 def epsilon(event: Event, delta: Number, calculus: str = BEST) -> float:
@@ -72,7 +74,7 @@ def epsilon(event: Event, delta: Number, calculus: str = BEST) -> float:
     name = one_of("calculus", calculus, (BEST, *ACCOUNTANTS))
     exact = target(delta)
     if name != BEST:
-        return ACCOUNTANTS[name][0](event, exact)
+        return _bracket(ACCOUNTANTS[name][0](event, exact))[1]
     quotes = side_by_side(event, exact)
     known = [quote.epsilon for quote in quotes if quote.epsilon is not None]
     if not known:
@@ -92,6 +94,11 @@ def side_by_side(event: Event, delta: Number | None = None) -> list[Quote]:
 def _quote(name: str, event: Event, delta: Fraction) -> Quote:
     function, remark = ACCOUNTANTS[name]
     try:
-        return Quote(name, function(event, delta), remark)
+        lower, upper = _bracket(function(event, delta))
+        return Quote(name, upper, remark, lower)
     except (UnsupportedError, ArgumentError) as error:
         return Quote(name, None, str(error))
+
+
+def _bracket(value: float | pld.Bracket) -> tuple[float | None, float]:
+    return (value.lower, value.upper) if isinstance(value, pld.Bracket) else (None, value)

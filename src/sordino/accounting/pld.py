@@ -35,7 +35,7 @@ from .relation import parts
 
 _WIDTH = 3e-4  # of the answer: how wide a bracket may be
 _NOTHING = 1e-290  # a δ below which digits are lost to underflow
-_LARGEST = 1e100  # an ε beyond which floats overflow
+_LARGEST = 1e12  # an ε; δ at a greater one is no greater
 _MOST_RUNS = 10**10  # beyond it the rounding errors of the transform are as large as the answer
 _REFINEMENTS = 4
 _COARSEST = 1e3  # a step on which no test says anything, and whose exponential overflows

@@ -28,11 +28,10 @@ from sordino.accounting.events import Gaussian as GaussianEvent
 from sordino.accounting.events import Repeated
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import Number, probability, rational, rounded_up, whole
+from sordino.arguments import Number, numbers, probability, rational, rounded_up, whole
 from sordino.errors import ArgumentError
 
 from .gaussian import Gaussian
-from .grid import numbers
 from .mechanism import remembered, use_grant
 
 _SMALLEST, _LARGEST = 2.0**-500, 2.0**500

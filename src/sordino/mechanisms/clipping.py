@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 
 from sordino.accounting.bound import ROW, Bound, Unit
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import rational, whole
+from sordino.arguments import numbers, rational, whole
 from sordino.errors import ArgumentError
 
-from .grid import LIMIT, Grid, Steps, floor_log2, numbers
+from .grid import LIMIT, Grid, Steps, floor_log2
 
 _FINENESS = 20
 """Without a grid of the caller's, a clipping bound is 2^20 to 2^21 steps, so rounding a record costs a millionth."""

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.accounting.bound import Bound
-from sordino.arguments import Number, rational, whole
+from sordino.arguments import Number, numbers, rational, whole
 from sordino.errors import ArgumentError
 
 Steps = NDArray[np.int64]
@@ -213,24 +213,6 @@ def root_rounded_up(square: Fraction) -> Fraction:
     scaled = square * Fraction(4) ** bits
     root = math.isqrt(math.floor(scaled))
     return (root + (root * root < scaled)) / Fraction(2) ** bits
-
-
-def numbers(name: str, value: Any) -> NDArray[Any]:
-    """Return `value` as an array if it holds ints or floats of up to 64 bits; else refuse it, without showing it."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentError(
-            f"{name} must not be a masked array, whose hidden values would count; leave them out or fill them in first",
-            "SRD-A001",
-        )
-    try:
-        array = np.asarray(value)
-    except (ValueError, TypeError, OverflowError):  # rows of different lengths, among others
-        raise ArgumentError(f"{name} must be a number or a regular array of numbers", "SRD-A001") from None
-    if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        # The type's bare name: a dtype of texts would tell how long the longest one is.
-        kind = array.dtype.type.__name__
-        raise ArgumentError(f"{name} must be an int, a float or an array of int64 or float64, not {kind}", "SRD-A001")
-    return array
 
 
 def _not_finite() -> ArgumentError:

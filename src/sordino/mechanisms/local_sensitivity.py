@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from sordino.accounting.bound import Bound
-from sordino.arguments import Number, rational
+from sordino.arguments import Number, numbers, rational
 from sordino.errors import ArgumentError
 
-from .grid import Grid, Steps, numbers
+from .grid import Grid, Steps
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,12 @@ from sordino import noise
 from sordino.accounting.bound import Bound
 from sordino.accounting.events import Approximate, Composed, PartitionSelection
 from sordino.accounting.grant import Grant
-from sordino.arguments import Number, probability, rational, whole
+from sordino.arguments import Number, numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 from sordino.noise.enclosure import exp_negative
 
 from .gaussian import Gaussian
-from .grid import Steps, numbers
+from .grid import Steps
 from .laplace import Laplace
 from .mechanism import remembered, use_grant
 
@@ -237,8 +237,8 @@ class GaussianThreshold(_Threshold):
 
 
 def _counts(value: Any) -> Steps:
-    array = numbers("the counts", value)
-    if array.dtype.kind not in "iu" or array.ndim != 1:
+    array = numbers("the counts", value, "iu")
+    if array.ndim != 1:
         raise ArgumentError("the counts must be one array of ints, a number of units per key", "SRD-A001")
     if array.size and (int(array.min()) < 0 or int(array.max()) >= 2**53):
         raise ArgumentError("the counts must be numbers of units: not negative, and below 2^53", "SRD-A002")

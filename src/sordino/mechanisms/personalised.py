@@ -31,6 +31,7 @@ from sordino.accounting.approximate import own_delta
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
+from sordino.arguments import array
 from sordino.errors import ArgumentError
 
 from .mechanism import Mechanism, remembered, use_grant
@@ -88,7 +89,7 @@ class PersonalisedSample:
     def _rows(self, value: Any) -> tuple[NDArray[Any], NDArray[np.intp]]:
         if not isinstance(value, tuple) or len(value) != 2:
             raise ArgumentError("the value must be a pair: rows, and the class name of each", "SRD-A001")
-        rows, places = np.asarray(value[0]), self.policy.places(value[1])
+        rows, places = array("rows", value[0]), self.policy.places(value[1])
         if rows.ndim == 0 or len(rows) != len(places):
             raise ArgumentError("the value must have one class name for each row", "SRD-A003")
         return rows, places

@@ -30,7 +30,7 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import probability, rational, whole
+from sordino.arguments import numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .mechanism import remembered, use_grant
@@ -97,10 +97,10 @@ class PersonalisedMedian:
 
     def release(self, value: tuple[Any, Any], grant: Grant) -> float:
         """Return one of the candidates; `value` is (numbers, classes), a class name for each number."""
-        numbers, places = _unpack(self.policy, self.units, value, "iuf")
+        held, places = _unpack(self.policy, self.units, value, "iuf")
         use_grant(self, grant)
         offered = np.array([float(candidate) for candidate in self.candidates])
-        below, above = _sides(numbers.astype(np.float64), places, offered, len(self.policy.classes))
+        below, above = _sides(held.astype(np.float64), places, offered, len(self.policy.classes))
         half = self.units // 2
         costs = _cheapest(self.policy, below, below.sum(axis=0) - half)
         costs += _cheapest(self.policy, above, above.sum(axis=0) - half)
@@ -132,9 +132,7 @@ def _event(policy: Policy, bound: Bound) -> events.Personalised:
 def _unpack(policy: Policy, units: int, value: Any, kinds: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if not isinstance(value, tuple) or len(value) != 2:
         raise ArgumentError("the value must be a pair: what each unit holds, and the class name of each", "SRD-A001")
-    held, places = np.asarray(value[0]), policy.places(value[1])
-    if held.dtype.kind not in kinds:
-        raise ArgumentError(f"what units hold must not be of the kind {held.dtype}", "SRD-A001")
+    held, places = numbers("what units hold", value[0], kinds), policy.places(value[1])
     if held.shape != (units,) or places.shape != (units,):
         raise ArgumentError(f"the value must be about {units} units, with a class name for each", "SRD-A003")
     return held, places

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.accounting import events
-from sordino.arguments import Number, rational
+from sordino.arguments import Number, array, rational
 from sordino.errors import ArgumentError
 
 LARGEST_EPSILON = 1000
@@ -72,7 +72,7 @@ class Policy:
 
     def places(self, classes: Any) -> NDArray[np.intp]:
         """Return for each unit the place of its class in `classes` of the policy."""
-        names = np.asarray(classes)
+        names = array("classes", classes)
         if names.ndim != 1 or (names.size > 0 and names.dtype.kind != "U"):
             raise ArgumentError("classes must be a one-dimensional list of class names, one for each unit", "SRD-A001")
         if names.size == 0:

@@ -32,11 +32,11 @@ from sordino.accounting.event import Event
 from sordino.accounting.events import Exponential, Repeated
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import probability, rational, rounded_up
+from sordino.arguments import numbers, probability, rational, rounded_up
 from sordino.errors import ArgumentError
 
 from .clipping import ClipValues
-from .grid import Grid, Steps, numbers
+from .grid import Grid, Steps
 from .mechanism import remembered, use_grant
 from .weighted_choice import choose_weighted
 

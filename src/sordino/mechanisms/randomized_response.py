@@ -31,7 +31,7 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.event import Event
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import probability, rational, whole
+from sordino.arguments import numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .mechanism import remembered, use_grant
@@ -127,11 +127,7 @@ class RandomizedResponse:
         return math.sqrt(math.log(2 / missing) / (2 * count)) / (self.truth - self.lie)
 
     def _answers(self, value: Any) -> NDArray[np.int64]:
-        answers = np.asarray(value)
-        if answers.dtype.kind not in "iu":
-            raise ArgumentError(
-                f"answers must be whole numbers (an int or an array of ints), not {answers.dtype}", "SRD-A001"
-            )
+        answers = numbers("answers", value, "iu")
         if answers.size and not (answers.min() >= 0 and answers.max() < self.categories):
             raise ArgumentError(f"every answer must be one of 0 … {self.categories - 1}", "SRD-A002")
         return answers.astype(np.int64)

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 
 from sordino.accounting.bound import Bound
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import Number, probability, rational, whole
+from sordino.arguments import Number, numbers, probability, rational, whole
 from sordino.errors import ArgumentError
+from sordino.noise.coins import LARGEST_RATE
 
 from .additive import checked_grid
 from .grid import INTEGERS, LIMIT, Grid
@@ -45,6 +46,8 @@ class Selection:
         object.__setattr__(self, "candidates", whole("candidates", self.candidates, least=1, most=MOST_CANDIDATES))
         checked_grid(self.grid)
         check_flag("monotone", self.monotone)
+        if self.rate > LARGEST_RATE:
+            raise ArgumentError("scale is below 2^-64 steps of the grid; choose a finer grid or more noise", "SRD-A002")
 
     @classmethod
     def for_epsilon(
@@ -74,13 +77,14 @@ class Selection:
 
     def to_steps(self, value: Any) -> NDArray[np.int64]:
         """Return one score for each candidate, in steps, or refuse without showing any."""
-        if np.shape(value) != (self.candidates,):
+        scores = numbers("the value", value)
+        if scores.shape != (self.candidates,):
             raise ArgumentError(
                 f"the value must be a one-dimensional list of {self.candidates} scores, one for each candidate",
                 "SRD-A001",
             )
         # One step is kept free at the bottom, so that the difference of two scores fits into int64.
-        steps: NDArray[np.int64] = np.maximum(self.grid.to_steps(np.asarray(value)), 1 - LIMIT)
+        steps: NDArray[np.int64] = np.maximum(self.grid.to_steps(scores), 1 - LIMIT)
         return steps
 
     def shortfall(self, confidence: float, choices: int = 1) -> float:

@@ -44,7 +44,7 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import one_of, probability, rational, whole
+from sordino.arguments import numbers, one_of, probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .mechanism import remembered, use_grant
@@ -143,12 +143,13 @@ class IsAnomaly:
         return max(0.0, 1 + (-math.log(missing) - float(np.logaddexp(0, epsilon))) / epsilon)
 
     def _records(self, value: Any) -> NDArray[np.float64]:
-        records = np.asarray(value)
-        if records.dtype.kind not in "iuf" or records.ndim != 2 or records.shape[1] != len(self.record):
+        records = numbers("the value", value)
+        if records.ndim != 2 or records.shape[1] != len(self.record):
             raise ArgumentError(
                 f"the value must be a table of numbers with {len(self.record)} columns, as the record has", "SRD-A001"
             )
-        return records.astype(np.float64)
+        # Row by row in memory: else the order in which NumPy adds up a distance depends on the other records.
+        return np.ascontiguousarray(records, dtype=np.float64)
 
     def _counts(self, records: NDArray[np.float64]) -> tuple[int, int]:
         centre = np.array([float(number) for number in self.record])

@@ -35,7 +35,7 @@ from sordino import noise
 from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
-from sordino.arguments import Number, probability, rational, whole
+from sordino.arguments import Number, numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .additive import checked_grid
@@ -206,7 +206,8 @@ class NumericAboveThreshold:
 
 def answers_to_steps(grid: Grid, value: Any) -> NDArray[np.int64]:
     """Return a one-dimensional list of answers in steps, or refuse without showing any."""
-    if np.ndim(value) != 1:
+    answers = numbers("the value", value)
+    if answers.ndim != 1:
         raise ArgumentError("the value must be a one-dimensional list of answers", "SRD-A001")
-    steps: NDArray[np.int64] = grid.to_steps(np.asarray(value))
+    steps: NDArray[np.int64] = grid.to_steps(answers)
     return steps

@@ -16,7 +16,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sordino.arguments import Number, rational, shape, whole
+from sordino.arguments import Number, numbers, rational, shape, whole
 from sordino.errors import ArgumentError
 
 from .enclosure import Enclosure, exp_negative
@@ -193,16 +193,7 @@ def _flip_exactly(x: Fraction, word: int, source: BitSource) -> bool:
 
 def integers(name: str, value: Any) -> NDArray[np.int64]:
     """Return `value` as an int64 array if it holds whole numbers only."""
-    if isinstance(value, np.ma.MaskedArray):
-        raise ArgumentError(f"{name} must not be masked; what a mask hides would count all the same", "SRD-A001")
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ArgumentError(f"{name} must be an array of integers, with rows of one length", "SRD-A001") from None
-    if array.size == 0 and array.dtype.kind == "f":
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
-        raise ArgumentError(f"{name} must be an array of integers, not of {array.dtype}; convert it first", "SRD-A001")
-    if array.dtype == np.uint64 and array.size and int(array.max()) > np.iinfo(np.int64).max:
+    found = numbers(name, value, "iu")
+    if found.dtype == np.uint64 and found.size and int(found.max()) > np.iinfo(np.int64).max:
         raise ArgumentError(f"{name} must fit into int64; use a coarser grid", "SRD-A002")
-    return array.astype(np.int64)
+    return found.astype(np.int64)

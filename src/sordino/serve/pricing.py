@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
@@ -28,6 +29,7 @@ from sordino.accounting.events import (
     RandomizedResponse,
     Repeated,
 )
+from sordino.accounting.units import significant
 from sordino.arguments import rational
 from sordino.errors import ArgumentError, UnsupportedError
 
@@ -118,7 +120,7 @@ def noise(
     table.add_column("accountant")
     table.add_column("noise", justify="right")
     for calculus, level in found.items():
-        table.add_row(calculus, "out of reach" if level is None else f"{level:.6g}")
+        table.add_row(calculus, "out of reach" if level is None else _digits(level, ROUND_CEILING))
     _print_table(f"least noise per unit of sensitivity for ε = {epsilon}", delta, table)
 
 
@@ -154,14 +156,21 @@ def _show(event: Event, delta: str | None, as_json: bool) -> None:
     table = Table()
     table.add_column("accountant")
     table.add_column("ε", justify="right")
+    table.add_column("at least", justify="right")
     table.add_column("remark")
     for quote in quotes:
-        table.add_row(quote.calculus, "–" if quote.epsilon is None else f"{quote.epsilon:.6g}", quote.remark)
+        table.add_row(
+            quote.calculus, _digits(quote.epsilon, ROUND_CEILING), _digits(quote.lower, ROUND_FLOOR), quote.remark
+        )
     _print_table("what it costs", delta, table)
 
 
 def _plain(quote: Quote) -> dict[str, Any]:
-    return {"calculus": quote.calculus, "epsilon": quote.epsilon, "remark": quote.remark}
+    return {"calculus": quote.calculus, "epsilon": quote.epsilon, "at_least": quote.lower, "remark": quote.remark}
+
+
+def _digits(value: float | None, rounding: str) -> str:
+    return "–" if value is None else f"{float(significant(Fraction(value), 6, rounding)):g}"
 
 
 def _print_table(title: str, delta: str | None, table: Table) -> None:
