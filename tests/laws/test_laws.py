@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import sordino.mechanisms
+from laws.cases import CASES
 from sordino.accounting.events import Pure
 from sordino.accounting.grant import Grant
 from sordino.errors import GrantError, SordinoError
-from sordino.mechanisms.law_cases import CASES
 from sordino.mechanisms.laws import LAWS, Case
 from sordino.noise.keystream import Keystream
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from laws import references as reference
 from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
-from sordino.mechanisms import law_references as reference
 from sordino.mechanisms.grid import Grid
 from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip

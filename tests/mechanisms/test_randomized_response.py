@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from laws import references as reference
 from sordino.accounting import events, pure
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
-from sordino.mechanisms import law_references as reference
 from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.randomized_response import RandomizedResponse
 

@@ -224,6 +224,6 @@ class TestRefusals:
     def test_bad_data_leaves_the_grant(self, value: Any) -> None:
         mechanism = IsAnomaly((1,), 1, AnomalyPolicy(3, Fraction(1), 1))  # type: ignore[arg-type]
         grant = Grant(mechanism.event(ONE), ONE)
-        with pytest.raises(ArgumentError, match="table of numbers|ints or floats"):
+        with pytest.raises(ArgumentError, match=r"table of numbers|ints or floats"):
             mechanism.release(value, grant)
         assert isinstance(mechanism.release([[1.0]], grant), bool)

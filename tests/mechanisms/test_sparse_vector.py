@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 
+from laws import references as reference
 from sordino.accounting import events, pure
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, GrantError
-from sordino.mechanisms import law_references as reference
 from sordino.mechanisms.grid import Grid
 from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.sparse_vector import AboveThreshold, NumericAboveThreshold

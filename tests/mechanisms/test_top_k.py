@@ -10,11 +10,11 @@ from itertools import product
 import numpy as np
 import pytest
 
+from laws import references as reference
 from sordino.accounting import events, pure
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
-from sordino.mechanisms import law_references as reference
 from sordino.mechanisms.grid import Grid
 from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.top_k import TopK

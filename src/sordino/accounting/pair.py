@@ -179,7 +179,7 @@ class Atoms:
 def claimed_pair(epsilon: float, delta: float | Fraction = 0.0) -> Atoms:
     """Return a pair that dominates everything that is (ε, δ)-differentially private.
 
-    **Source**: Kairouz, Oh, Viswanath 2015, Theorem 3.3: each such mechanism is a post-processing of this one.
+    **Source**: Kairouz, Oh, Viswanath 2015: each such mechanism is a post-processing of this one.
     """
     losses = np.array([-np.inf, -epsilon, epsilon, np.inf])
     kept, lost = float(1 - delta), float(delta)

@@ -1,6 +1,6 @@
 """What sampling does to a dominating pair: Poisson sampling under add/remove, fixed-size sampling under replace-one.
 
-**Source**: Zhu, Dong, Wang 2022, Theorem 11 and Proposition 30; Balle, Barthe, Gaboardi 2018, Theorem 2 (advanced joint
+**Source**: Zhu, Dong, Wang 2022, Theorem 11; Balle, Barthe, Gaboardi 2018, Theorem 2 (advanced joint
 convexity). Throughout q is the sampling rate and ℓ a loss of the pair (P, Q) of what is run on the sample.
 """
 

@@ -17,7 +17,7 @@ from .pld_sketch import Focus, Part, Sketch
 
 _WIDTH = 2e-4  # of the answer: what the grid's error may be, by its second-order estimate
 _LARGEST = 2**20  # cells
-_BLUR = 1e-15  # of a loss: how far off it may be, because cell edges and parameters are floats
+_BLUR = 4e-15  # of a loss: how far off it may be, because cell edges and parameters are floats
 _OUT_OF_RANGE = 1e-9  # of δ: what may be sent to an infinite loss because it lies beyond the grid
 
 

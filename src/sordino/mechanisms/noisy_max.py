@@ -37,28 +37,17 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.arguments import probability
 
+from .exponential import Exponential
 from .mechanism import remembered, use_grant
 from .selection import Selection
 
 
 @dataclass(frozen=True)
-class GumbelMax(Selection):
-    """The index of the largest score after Gumbel noise of `scale`: the exponential mechanism as a race."""
+class GumbelMax(Exponential):
+    """The index of the largest score after Gumbel noise of `scale`.
 
-    @remembered
-    def event(self, bound: Bound) -> events.Exponential:
-        """Return one exponential mechanism, which is what this is."""
-        return events.Exponential(self.epsilon(bound))
-
-    def release(self, value: Any, grant: Grant) -> int:
-        """Return the index of the winner; `value` holds one score for each candidate."""
-        steps = self.to_steps(value)
-        use_grant(self, grant)
-        return int(noise.race(steps, self.rate, 1)[0])
-
-    def error(self, confidence: float = 0.95) -> float:
-        """Return how far the winner's score is below the best, at most, with probability `confidence`."""
-        return self.shortfall(confidence)
+    This is the exponential mechanism, verbs and all: ``noise.choose`` draws it as the race that Gumbel noise decides.
+    """
 
 
 @dataclass(frozen=True)

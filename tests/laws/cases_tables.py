@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from laws import references as reference
 from sordino.accounting.bound import Bound
-
-from . import law_references as reference
-from .adaptive_clipping import AdaptiveClipping
-from .grid import INTEGERS
-from .ladder import Ladder
-from .law_case import Case
-from .local_sensitivity import LocalAnswer
-from .partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
-from .quantile import Quantiles
-from .smooth import SmoothCauchy, SmoothLaplace
+from sordino.mechanisms.adaptive_clipping import AdaptiveClipping
+from sordino.mechanisms.grid import INTEGERS
+from sordino.mechanisms.ladder import Ladder
+from sordino.mechanisms.law_case import Case
+from sordino.mechanisms.local_sensitivity import LocalAnswer
+from sordino.mechanisms.partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
+from sordino.mechanisms.quantile import Quantiles
+from sordino.mechanisms.smooth import SmoothCauchy, SmoothLaplace
 
 ONE = Bound.scalar(1)
 THREE = Bound.scalar(3)

@@ -8,17 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from laws import references as reference
 from sordino.accounting.bound import Bound
 from sordino.accounting.neighbours import Neighbours
-
-from . import law_references as reference
-from .laplace import Laplace
-from .law_case import Case
-from .personalised import PersonalisedSample
-from .personalised_choice import PersonalisedCount, PersonalisedMedian
-from .policy import Policy
-from .randomized_response import RandomizedResponse
-from .sensitive import AnomalyPolicy, IsAnomaly
+from sordino.mechanisms.laplace import Laplace
+from sordino.mechanisms.law_case import Case
+from sordino.mechanisms.personalised import PersonalisedSample
+from sordino.mechanisms.personalised_choice import PersonalisedCount, PersonalisedMedian
+from sordino.mechanisms.policy import Policy
+from sordino.mechanisms.randomized_response import RandomizedResponse
+from sordino.mechanisms.sensitive import AnomalyPolicy, IsAnomaly
 
 ADDED = Bound.scalar(1)
 REPLACED = Bound.scalar(1, neighbours=Neighbours.REPLACE_ONE)

@@ -12,19 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from laws import references as reference
+from laws.cases_people import PEOPLE
+from laws.cases_tables import TABLES
 from sordino.accounting.bound import Bound
-
-from . import law_references as reference
-from .exponential import Exponential
-from .gaussian import DiscreteGaussian, Gaussian
-from .grid import Grid
-from .laplace import Laplace
-from .law_case import Case
-from .law_cases_people import PEOPLE
-from .law_cases_tables import TABLES
-from .noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
-from .sparse_vector import AboveThreshold, NumericAboveThreshold
-from .top_k import TopK
+from sordino.mechanisms.exponential import Exponential
+from sordino.mechanisms.gaussian import DiscreteGaussian, Gaussian
+from sordino.mechanisms.grid import Grid
+from sordino.mechanisms.laplace import Laplace
+from sordino.mechanisms.law_case import Case
+from sordino.mechanisms.noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
+from sordino.mechanisms.sparse_vector import AboveThreshold, NumericAboveThreshold
+from sordino.mechanisms.top_k import TopK
 
 COUNT = Bound.scalar(1)
 SCORES = Bound.vector(l0=3, linf=1)
