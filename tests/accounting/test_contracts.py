@@ -241,6 +241,16 @@ def test_impossible_events_are_refused(build: object) -> None:
         build()  # type: ignore[operator]
 
 
+def test_events_nested_too_deep_are_refused_when_they_are_built() -> None:
+    event: Event = Pure(1)
+    for _ in range(64):
+        event = Repeated(event, 1)
+    assert Event.from_json(event.to_json()) == event
+    for deeper in (lambda: Repeated(event, 1), lambda: Composed((Pure(1), event)), lambda: PoissonSampled(event, 1)):
+        with pytest.raises(ArgumentError, match=r"64 deep.*side by side.*SRD-A002"):
+            deeper()
+
+
 def test_count_is_applied_once_however_deep() -> None:
     inner = Laplace(2)
     event = Repeated(Composed((inner, Repeated(Composed((inner, Repeated(Gaussian(1), 5))), 3))), 7)

@@ -32,6 +32,8 @@ class Event:
     """
 
     kind: ClassVar[str] = ""
+    depth: ClassVar[int] = 0
+    """How many events deep this one is built; 0 unless it is made of others."""
 
     def to_json(self) -> str:
         """Return the canonical JSON text."""

@@ -27,10 +27,20 @@ def _counting(event: Event, *names: str, least: int = 1) -> None:
         object.__setattr__(event, name, whole(name, getattr(event, name), least=least))
 
 
-def _event(name: str, value: Any) -> Event:
-    if not isinstance(value, Event):
-        raise ArgumentError(f"{name} must be an event, not {type(value).__name__}", "SRD-A001")
-    return value
+_DEEPEST = 64
+
+
+def _made_of(event: Event, name: str, parts: tuple[Any, ...]) -> None:
+    """Refuse parts that are no events, or that are nested so deep that walking through them would fail."""
+    for part in parts:
+        if not isinstance(part, Event):
+            raise ArgumentError(f"{name} must be an event, not {type(part).__name__}", "SRD-A001")
+    depth = 1 + max((part.depth for part in parts), default=0)
+    if depth > _DEEPEST:
+        raise ArgumentError(
+            f"{name} would be nested more than {_DEEPEST} deep; put events side by side in one Composed", "SRD-A002"
+        )
+    object.__setattr__(event, "depth", depth)
 
 
 def _several(name: str, value: Any) -> tuple[Any, ...]:
@@ -303,7 +313,7 @@ class PoissonSampled(Event):
     rate: Fraction
 
     def __post_init__(self) -> None:
-        _event("event", self.event)
+        _made_of(self, "event", (self.event,))
         object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=1))
 
 
@@ -317,7 +327,7 @@ class FixedSizeSampled(Event):
     population: int
 
     def __post_init__(self) -> None:
-        _event("event", self.event)
+        _made_of(self, "event", (self.event,))
         _counting(self, "size", "population")
         if self.size > self.population:
             raise ArgumentError(f"size ({self.size}) must not exceed population ({self.population})", "SRD-A002")
@@ -347,7 +357,7 @@ class Repeated(Event):
     count: int
 
     def __post_init__(self) -> None:
-        _event("event", self.event)
+        _made_of(self, "event", (self.event,))
         _counting(self, "count")
 
 
@@ -359,4 +369,5 @@ class Composed(Event):
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", tuple(_event("events", event) for event in _several("events", self.events)))
+        object.__setattr__(self, "events", _several("events", self.events))
+        _made_of(self, "events", self.events)

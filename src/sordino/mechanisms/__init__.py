@@ -33,7 +33,7 @@ from .grid import INTEGERS, Grid
 from .ladder import Ladder
 from .laplace import Laplace
 from .local_sensitivity import LocalAnswer
-from .mechanism import Mechanism
+from .mechanism import Mechanism, use_grant
 from .noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
 from .partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
 from .personalised import PersonalisedSample
@@ -82,4 +82,5 @@ __all__ = [
     "TopK",
     "TruncatedGeometric",
     "Watch",
+    "use_grant",
 ]
