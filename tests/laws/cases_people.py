@@ -162,6 +162,6 @@ PEOPLE = (
         law=_anomaly_law,
         claim=Fraction(1),
         tightness=0.3,
-        draws=6000,
+        draws=10000,
     ),
 )

@@ -69,10 +69,10 @@ class TestEach:
     def test_accepts_the_claimed_scale_and_no_other(self, noise: Noise) -> None:
         scores = [3, 0, 2]
         mechanism = noise.kind(2, 3)
-        seen = Counter(release(mechanism, scores) for _ in range(8000))
+        seen = Counter(release(mechanism, scores) for _ in range(14000))
         for factor, right in ((1.0, True), (0.7, False), (1.3, False)):
             p = fit(seen, noise.law(scores, 2 * factor))
-            assert (p > CHANCE) == right, f"n = 8000, k = {len(seen)}, factor = {factor}, p = {p}"
+            assert (p > CHANCE) == right, f"n = 14000, k = {len(seen)}, factor = {factor}, p = {p}"
 
     def test_works_on_a_grid_and_far_out(self, noise: Noise) -> None:
         fine = noise.kind(Fraction(1, 100), 2, Grid(-4))

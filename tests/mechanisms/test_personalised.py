@@ -209,10 +209,10 @@ class TestCount:
     @pytest.mark.parametrize("answers", [(True, False, True, False), (False,) * 4, (True,) * 4])
     def test_has_the_law_of_costs(self, answers: tuple[bool, ...]) -> None:
         mechanism = PersonalisedCount(POLICY, 4)
-        seen = Counter(mechanism.release((answers, CLASSES), granted(mechanism, REPLACED)) for _ in range(8000))
+        seen = Counter(mechanism.release((answers, CLASSES), granted(mechanism, REPLACED)) for _ in range(24000))
         for factor, right in ((1.0, True), (0.7, False), (1.3, False)):
             p = fit(seen, count_law(answers, factor))
-            assert (p > CHANCE) == right, f"n = 8000, k = {len(seen)}, factor = {factor}, p = {p}"
+            assert (p > CHANCE) == right, f"n = 24000, k = {len(seen)}, factor = {factor}, p = {p}"
 
     def test_is_close_for_many(self) -> None:
         mechanism = PersonalisedCount(POLICY, 10000)

@@ -118,13 +118,13 @@ class TestLaw:
     def test_accepts_the_claimed_epsilon_and_no_other(self, crowd: int, distance: int) -> None:
         mechanism = IsAnomaly((0, 0), Fraction(1, 2), self.POLICY)  # type: ignore[arg-type]
         data = np.array([[0.0, 0.0]] + [[0.6, -0.7]] * crowd + [[3.0, 0.0], [math.nan, 0.0], [math.inf, 0.0]])
-        seen = Counter(mechanism.release(data, Grant(mechanism.event(ONE), ONE)) for _ in range(16000))
+        seen = Counter(mechanism.release(data, Grant(mechanism.event(ONE), ONE)) for _ in range(40000))
         truth = crowd + 1 <= 5
         for factor, right in ((1.0, True), (0.7, False), (1.3, False)):
             epsilon = 0.5 * factor
             wrong = math.exp(-epsilon * (distance - 1)) / (1 + math.exp(epsilon))
             p = fit(seen, {truth: 1 - wrong, not truth: wrong})
-            assert (p > CHANCE) == right, f"n = 16000, factor = {factor}, p = {p}"
+            assert (p > CHANCE) == right, f"n = 40000, factor = {factor}, p = {p}"
 
     def test_a_lone_record_is_found_with_near_certainty(self) -> None:
         mechanism = IsAnomaly((7,), Fraction(1), AnomalyPolicy(30, Fraction(1), 5))  # type: ignore[arg-type]

@@ -97,14 +97,14 @@ def test_smooth_sensitivity_is_smooth(here: list[int], beta: float, data: st.Dat
 @pytest.mark.parametrize("scale", [Fraction(1), Fraction(5, 2), Fraction(40)])
 def test_cauchy_draws_have_the_claimed_scale_and_no_other(scale: Fraction) -> None:
     edge = int(60 * scale)
-    seen = Counter(max(-edge, min(edge, draw_cauchy(scale))) for _ in range(4000))
+    seen = Counter(max(-edge, min(edge, draw_cauchy(scale))) for _ in range(10000))
     for level, accepted in ((1.0, True), (0.7, False), (1.3, False)):
         size = float(scale) * level
         norm = math.pi * size / math.tanh(math.pi * size)
         law = {k: 1 / (1 + (k / size) ** 2) / norm for k in range(-edge + 1, edge)}
         law[edge] = law[-edge] = (1 - sum(law.values())) / 2
         p = fit(seen, law)
-        assert (p >= CHANCE) is accepted, f"n = 4000, k = {len(seen)}, p = {p:.3g}, level = {level}"
+        assert (p >= CHANCE) is accepted, f"n = 10000, k = {len(seen)}, p = {p:.3g}, level = {level}"
 
 
 def test_cauchy_draws_beyond_int64_are_exact_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,12 +131,12 @@ def test_smooth_laplace_draws_have_the_claimed_scale_and_no_other() -> None:
     mechanism = SmoothLaplace(1, "1e-4", 50)
     event = mechanism.event(BOUND)
     calm = LocalAnswer(7, [2] * 200)
-    seen = Counter(mechanism.release(calm, Grant(event, BOUND)) - 7 for _ in range(1500))
+    seen = Counter(mechanism.release(calm, Grant(event, BOUND)) - 7 for _ in range(6000))
     smooth = float(smooth_sensitivity(np.array([2] * 200 + [50]), mechanism.beta))
     assert smooth == 2  # the global bound is too far away to matter
     for level, accepted in ((1.0, True), (0.7, False), (1.3, False)):
         p = fit(seen, {k - SPAN: mass for k, mass in enumerate(laplace(2 * smooth * level).tolist()) if mass > 1e-12})
-        assert (p >= CHANCE) is accepted, f"n = 1500, k = {len(seen)}, p = {p:.3g}, level = {level}"
+        assert (p >= CHANCE) is accepted, f"n = 6000, k = {len(seen)}, p = {p:.3g}, level = {level}"
 
 
 def test_events_and_smoothness() -> None:

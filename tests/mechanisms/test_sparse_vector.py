@@ -135,11 +135,11 @@ class TestRelease:
     def test_accepts_the_claimed_scales_and_no_other(self) -> None:
         answers = [0, 2, -1]
         mechanism = AboveThreshold(1, 2, 3, positives=2)
-        draws = [tuple(mechanism.release(answers, granted(mechanism)).tolist()) for _ in range(8000)]
+        draws = [tuple(mechanism.release(answers, granted(mechanism)).tolist()) for _ in range(16000)]
         seen = Counter(draws)
         for factor, right in ((1.0, True), (0.7, False), (1.3, False)):
             p = fit(seen, reference.above_threshold(answers, 1, 2 * factor, 3 * factor, 2))
-            assert (p > CHANCE) == right, f"n = 8000, k = {len(seen)}, factor = {factor}, p = {p}"
+            assert (p > CHANCE) == right, f"n = 16000, k = {len(seen)}, factor = {factor}, p = {p}"
 
     def test_stops_with_the_last_positive(self) -> None:
         quiet = AboveThreshold(0, Fraction(1, 100), Fraction(1, 100), positives=2)
@@ -193,7 +193,7 @@ class TestWatch:
         answers = [0, 2, -1]
         mechanism = AboveThreshold(1, 2, 3)
         seen: Counter[Any] = Counter()
-        for _ in range(4000):
+        for _ in range(16000):
             watch = mechanism.start(granted(mechanism))
             said = []
             for answer in answers:
@@ -202,7 +202,7 @@ class TestWatch:
                     break
             seen[tuple(said)] += 1
         p = fit(seen, reference.above_threshold(answers, 1, 2, 3, 1))
-        assert p > CHANCE, f"n = 4000, k = {len(seen)}, p = {p}"
+        assert p > CHANCE, f"n = 16000, k = {len(seen)}, p = {p}"
         assert fit(seen, reference.above_threshold(answers, 1, 1.4, 2.1, 1)) < CHANCE
 
     def test_refuses_to_go_on(self) -> None:

@@ -26,7 +26,7 @@ def law(scores: list[int], counts: list[int], rate: float) -> dict[int, float]:
 def test_indices_come_out_by_count_times_exponential(rate: Fraction) -> None:
     scores = [round(float(s / rate)) for s in (0, -1, -2, -7, -1)]
     counts = [1, 3, 10, 5000, 2]
-    seen = Counter(choose_weighted(np.array(scores), np.array(counts), rate) for _ in range(6000))
+    seen = Counter(choose_weighted(np.array(scores), np.array(counts), rate) for _ in range(15000))
     p = fit(seen, law(scores, counts, float(rate)))
     assert p >= CHANCE, f"n = {seen.total()}, k = {len(seen)}, p = {p:.3g}"
     for other in ([7, 3, 10, 5000, 2], [1, 3, 10, 3500, 2], [1, 3, 10, 6500, 2]):

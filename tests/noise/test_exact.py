@@ -15,7 +15,7 @@ from sordino import noise
 from sordino.noise import exact
 from sordino.noise.keystream import SOURCE
 
-N = 4000
+N = 12000
 
 
 def _counts(draws, low, high):
