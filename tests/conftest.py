@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Deadlines would make a busy machine fail tests; examples that are slow to build are not wrong.
-settings.register_profile("sordino", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+# Deadlines would make a busy machine fail tests; examples that are slow to build are not wrong. A search that finds a
+# new counterexample should do so on someone's desk: continuous integration repeats the same examples every time.
+settings.register_profile(
+    "sordino",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    print_blob=True,
+    derandomize="CI" in os.environ,
+)
 settings.load_profile("sordino")
 
 

@@ -39,10 +39,10 @@ def law(answer: int, listed: list[int], epsilon: float, reach: int) -> dict[int,
 def test_the_distribution_is_the_claimed_one_and_no_other(listed: list[int]) -> None:
     mechanism = Ladder(1, MOST)
     event = mechanism.event(BOUND)
-    seen = Counter(mechanism.release(LocalAnswer(100, listed), Grant(event, BOUND)) for _ in range(2500))
+    seen = Counter(mechanism.release(LocalAnswer(100, listed), Grant(event, BOUND)) for _ in range(4000))
     for level, accepted in ((1.0, True), (0.7, False), (1.3, False)):
         p = fit(seen, law(100, listed, level, 600))
-        assert (p >= CHANCE) is accepted, f"n = 2500, k = {len(seen)}, p = {p:.3g}, level = {level}"
+        assert (p >= CHANCE) is accepted, f"n = 4000, k = {len(seen)}, p = {p:.3g}, level = {level}"
 
 
 @given(data=st.data(), epsilon=st.sampled_from([0.2, 1.0, 3.0]))
