@@ -34,7 +34,7 @@ test-long: $(STAMP)  ## the tests that take minutes
 	@$(BIN)/python -m pytest -n $(JOBS) -m long
 
 audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included
-	@$(BIN)/python -m pytest tests/laws -m ""
+	@$(BIN)/python -m pytest -n $(JOBS) tests/laws -m ""
 
 bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms or all
 	@$(BIN)/python bench/run.py --room $(ROOM)

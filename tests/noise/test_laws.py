@@ -82,6 +82,16 @@ def test_the_law_is_accepted_and_other_scales_are_rejected(kind, scale, fits, di
         differs(counts, _chances(kind, float(scale) * factor, cuts))
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "scale"), SCALED, ids=lambda part: getattr(part, "__name__", part))
+def test_twenty_million_draws_tell_a_scale_from_one_that_is_two_percent_off(kind, scale, fits, differs):
+    law, cuts = _law(kind, scale), _cells(kind, float(scale))
+    counts = sum(_counts(law.draw(2 * 10**6), cuts) for _ in range(10))
+    fits(counts, _chances(kind, float(scale), cuts))
+    for factor in (0.98, 1.02):
+        differs(counts, _chances(kind, float(scale) * factor, cuts))
+
+
 @pytest.mark.parametrize(
     ("trials", "probability"), [(1, "0.3"), (12, "0.3"), (1000, "0.999"), (10**6, "0.5"), (10**10, "0.25")]
 )
