@@ -20,8 +20,8 @@ N = 60_000
 
 def _laplace_above(k, scale):
     """P[X > k] for the discrete Laplace law."""
-    q = math.exp(-1 / scale)
-    return q ** (k + 1) / (1 + q) if k >= 0 else 1 - q ** (-k) / (1 + q)
+    twice = 1 + math.exp(-1 / scale)
+    return math.exp(-(k + 1) / scale) / twice if k >= 0 else 1 - math.exp(k / scale) / twice
 
 
 def _discrete_gaussian_above(k, deviation):
