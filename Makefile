@@ -28,9 +28,11 @@ demo: $(STAMP)  ## six private answers with error bars and prices, a refusal, a 
 	@$(BIN)/python examples/demo.py
 
 test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
+	@scripts/install-servers
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" $(COVER)
 
 test-long: $(STAMP)  ## the tests that take minutes
+	@scripts/install-servers
 	@$(BIN)/python -m pytest -n $(JOBS) -m long
 
 audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included

@@ -15,15 +15,22 @@ ENVIRONMENTS = HERE.parent / ".venvs"
 
 REQUIREMENTS: dict[str, list[str]] = {
     "numpy": ["numpy"],
-    "opendp": ["opendp==0.16.*", "numpy"],
+    "opendp": ["opendp[polars]==0.16.*", "numpy"],
     "dp_accounting": ["dp-accounting"],
+    "smartnoise": ["smartnoise-sql==1.0.*"],
+    "tumult": ["tmlt.analytics==0.21.*"],
+    "pipelinedp": ["pipeline-dp==0.3.*"],
+    "diffprivlib": ["diffprivlib==0.6.*", "scikit-learn<1.9"],
 }
-"""What each peer's environment holds; sordino itself runs in the one that runs the benchmark."""
+"""What each peer's environment holds."""
+
+OWN_ENVIRONMENT = ("sordino", "sordino_query", "duckdb")
+"""The sides that run in the environment that runs the benchmark; the plain engine is the one that sordino uses."""
 
 
 def interpreter(side: str) -> str:
     """Return the Python of a side's environment, made on first use."""
-    if side == "sordino":
+    if side in OWN_ENVIRONMENT:
         return sys.executable
     home = ENVIRONMENTS / side
     python, stamp, wanted = home / "bin" / "python", home / ".installed", " ".join(REQUIREMENTS[side])

@@ -11,7 +11,7 @@ from rich.console import Console
 import report
 from measure import run
 
-ROOMS = ("noise", "accounting", "mechanisms")
+ROOMS = ("noise", "accounting", "mechanisms", "query")
 
 
 def main() -> int:
@@ -31,11 +31,14 @@ def main() -> int:
 def _run_room(room: str, repeats: int | None, console: Console) -> bool:
     cases = importlib.import_module(room)
     rows = []
-    with console.status(room) as status:
-        planned = cases.cases()
-        for row in run(planned, repeats):
-            rows.append(row)
-            status.update(f"{room}: {len(rows)} of {len(planned)} cases measured")
+    try:
+        with console.status(room) as status:
+            planned = cases.cases()
+            for row in run(planned, repeats):
+                rows.append(row)
+                status.update(f"{room}: {len(rows)} of {len(planned)} cases measured")
+    finally:
+        getattr(cases, "tidy", lambda: None)()
     records = report.lines(room, rows, getattr(cases, "GROUPS", {}))
     report.save(room, records)
     report.show(console, room, records)

@@ -36,6 +36,16 @@ if TYPE_CHECKING:
     from .accounting.neighbours import Neighbours
 
 _HOME = {
+    "account": "query.ask",
+    "bounding": "query.bounding",
+    "bounds": "query.declare",
+    "column": "query.declare",
+    "dataset": "query.dataset",
+    "keys": "query.declare",
+    "limits": "query.declare",
+    "private": "query.declare",
+    "public": "query.declare",
+    "within": "query.goal",
     "Account": "accounting.account",
     "Bound": "accounting.bound",
     "Budget": "accounting.budget",
@@ -47,7 +57,7 @@ _HOME = {
     "explain": "accounting.explain",
     "unlimited": "accounting.account",
 }
-_ROOMS = ("accounting", "mechanisms", "noise")
+_ROOMS = ("accounting", "mechanisms", "noise", "query")
 
 __all__ = [
     "ROW",

@@ -3,11 +3,14 @@
     SordinoError
     ├── ArgumentError     the call's words are off: call again, corrected        SRD-A…
     ├── UnsupportedError  this event has no curve in the calculus asked for      SRD-C…
+    ├── QuestionError     the question cannot be answered as written: rewrite it  SRD-Q…
     ├── BudgetError       the budget does not cover the price                    SRD-B…
-    └── GrantError        a release without the permission that it needs         SRD-G…
+    ├── GrantError        a release without the permission that it needs         SRD-G…
+    └── RunError          the engine failed; the charge stands                   SRD-R…
 
 Every message says what was asked, why it cannot be and what to do instead, and ends in its code. Each code has an entry
-in ``docs/reference/errors.md``. All of these are raised before data is touched, so they may be rich and helpful.
+in ``docs/reference/errors.md``. All but the last are raised before data is touched, so they may be rich and helpful; a
+`RunError` is mute: it never holds a value, a row or an engine's own text.
 """
 
 from __future__ import annotations
@@ -36,9 +39,17 @@ class UnsupportedError(SordinoError):
     """What was asked is well formed but has no sound answer in the calculus asked for."""
 
 
+class QuestionError(SordinoError, ValueError):
+    """A question is not one that can be answered privately as it is written; the message says what to write instead."""
+
+
 class BudgetError(SordinoError):
     """The budget does not cover the price; nothing was charged and no data was touched."""
 
 
 class GrantError(SordinoError):
     """A release was asked for without a grant, with a used one, or with one for something else."""
+
+
+class RunError(SordinoError):
+    """The engine could not compute an answer that was already charged for. Says which stage failed, and nothing else."""

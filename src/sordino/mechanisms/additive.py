@@ -36,10 +36,12 @@ class Additive(ABC):
 
         On the grid of whole numbers ints come out, else floats. Rounding the sum to a float is post-processing.
         """
-        steps = self.grid.to_steps(value)
+        return self.grid.from_steps(self.release_steps(self.grid.to_steps(value), grant))
+
+    def release_steps(self, steps: Any, grant: Grant) -> Any:
+        """Return an answer that is in whole steps of the grid already (see `Grid.to_steps`) with noise, in steps."""
         use_grant(self, grant)
-        noise = self.law.draw() if type(steps) is int else self.law.draw(steps.shape)
-        return self.grid.from_steps(steps + noise)
+        return steps + (self.law.draw() if type(steps) is int else self.law.draw(steps.shape))
 
     def error(self, confidence: float = 0.95) -> float:
         """Return how far one released number is off, at most, with probability `confidence`; rounding included."""

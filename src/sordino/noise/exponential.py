@@ -15,7 +15,10 @@ from typing import ClassVar
 from sordino.arguments import Number
 
 from .enclosure import Enclosure, exp_negative, multiply
-from .law import Law, scale_within
+from .law import Law, beyond, scale_within
+
+_LARGE = 512  # scales from here on have tails that floats can tell
+_SLACK = 2.0**-40
 
 
 @dataclass(frozen=True, init=False)
@@ -64,6 +67,18 @@ class DiscreteLaplace(_Exponential):
         """The variance, 1/(2 sinh²(1/(2·scale))): a little below 2·scale²."""
         half = 0.5 / float(self.scale)
         return 0.5 / math.sinh(half) ** 2 if half < 300 else 0.0
+
+    def tail(self, confidence: Number) -> int:
+        """Return t with P[|X| ≤ t] ≥ `confidence`: the smallest such t, or one that is larger by 0.1 % or less.
+
+        P[|X| > t] = 2r^(t+1)/(1 + r), r = e^(-1/scale). Where t is large it is solved for in floats, rounded up.
+        """
+        if self.scale < _LARGE:
+            return super().tail(confidence)
+        rest, scale = beyond(confidence), float(self.scale)
+        inverse = math.log(2) + math.log(rest.denominator) - math.log(rest.numerator)
+        logarithm = inverse - math.log1p(math.exp(-1 / scale))
+        return max(0, math.ceil(scale * (logarithm + _SLACK)) - 1)
 
 
 class Geometric(_Exponential):

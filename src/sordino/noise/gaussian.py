@@ -15,6 +15,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
 
+from scipy.special import ndtri
+
 from sordino.arguments import Number
 
 from .enclosure import (
@@ -27,8 +29,10 @@ from .enclosure import (
     multiply,
     widened,
 )
-from .law import Law, scale_within
+from .law import Law, beyond, scale_within
 
+_LARGE = 512  # deviations from here on have tails that floats can tell
+_SLACK = 2.0**-40
 _WIDE = 64  # variances from here on use the series around the middle of a cell
 _SMOOTH = 4.0  # from this σ² on, sums over the integers equal integrals to float64 precision (error below e^(-2π²σ²))
 
@@ -100,6 +104,17 @@ class RoundedGaussian(_Normal):
             return parameter + 1 / 12
         unit = math.sqrt(2 * parameter)
         return sum((2 * k - 1) * math.erfc((k - 0.5) / unit) for k in range(1, 40))
+
+    def tail(self, confidence: Number) -> int:
+        """Return t with P[|X| ≤ t] ≥ `confidence`: the smallest such t, or one that is larger by 0.1 % or less.
+
+        |X| > t if and only if the normal variable is t + ½ or more away from 0. Where t is large that is solved for in
+        floats, rounded up.
+        """
+        if self.sigma_squared < _LARGE**2:
+            return super().tail(confidence)
+        quantile = -float(ndtri(float(beyond(confidence)) / 2)) + _SLACK
+        return max(0, math.ceil(math.sqrt(self.sigma_squared) * quantile * (1 + _SLACK) - 0.5))
 
     def ratio(self, x: int, origin: int, bits: int) -> Enclosure:
         """Return an enclosure of P[x]/P[origin]."""

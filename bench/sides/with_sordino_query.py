@@ -1,0 +1,136 @@
+"""sordino's queries, in the environment that runs the benchmark."""
+
+from __future__ import annotations
+
+import resource
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import duckdb
+import ibis
+
+import sordino as so
+
+from .cold import whole_process
+from .scores import median_scores, root_mean_square, visits_scores
+
+Timing = tuple[float, int, dict[str, Any]]
+
+BY_CITY = "SELECT city, COUNT(*) AS n, AVG(fare) AS fare FROM trips GROUP BY city"
+VISITS = "SELECT city, COUNT(*) AS n, AVG(fare) AS fare FROM visits GROUP BY city"
+FARE = so.bounds(0, 100, nullable=False)
+
+
+def versions() -> dict[str, str]:
+    return {"sordino": version("sordino"), "duckdb": duckdb.__version__, "ibis": ibis.__version__}
+
+
+def _budget(dataset: Any) -> Any:
+    return so.account(dataset, so.unlimited("a benchmark"))
+
+
+# ---- time -----------------------------------------------------------------------------------------------------------
+
+
+def by_city(path: str, cities: list[str]) -> Timing:
+    """From the text to the answer, one row protected."""
+    trips = so.dataset("trips", path, columns={"fare": FARE, "city": so.keys(cities)})
+    budget = _budget(trips)
+    started = perf_counter()
+    budget.sql(BY_CITY).run(epsilon=1)
+    return perf_counter() - started, 1, {}
+
+
+def by_person(path: str, cities: list[str], method: str, memory: str | None = None) -> Timing:
+    """From the text to the answer, one person protected, of whom three rows count."""
+    table: Any = path
+    if memory is not None:
+        table = ibis.duckdb.connect(memory_limit=memory).read_parquet(path)
+    columns = {"fare": FARE, "city": so.keys(cities)}
+    trips = so.dataset("trips", table, unit="user", columns=columns, limits=so.limits(rows=3))
+    budget = _budget(trips)
+    started = perf_counter()
+    budget.sql(BY_CITY).run(epsilon=1, bounding=so.bounding(method, rows=3))
+    seconds = perf_counter() - started
+    return seconds, 1, {"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
+
+
+def small(path: str, cities: list[str]) -> Timing:
+    budget = _budget(_visits(path, cities))
+    repetitions = 20
+    budget.sql(VISITS).run(epsilon=1)
+    started = perf_counter()
+    for _ in range(repetitions):
+        budget.sql(VISITS).run(epsilon=1)
+    return perf_counter() - started, repetitions, {}
+
+
+COLD = """
+import sordino as so
+visits = so.dataset("visits", {path!r}, unit="user", limits=so.limits(rows=3),
+                    columns={{"fare": so.bounds(0, 100, nullable=False), "city": so.keys({cities!r})}})
+budget = so.account(visits, so.budget(epsilon=1))
+print(budget.sql({query!r}).run(epsilon=1))
+"""
+
+
+def cold(path: str, cities: list[str]) -> Timing:
+    return whole_process(COLD.format(path=_parquet(path), cities=cities, query=VISITS))
+
+
+# ---- error ----------------------------------------------------------------------------------------------------------
+
+
+def visits(
+    path: str, cities: list[str], counts: list[float], means: list[float], epsilon: float, rows: int, repetitions: int
+) -> Timing:
+    """Errors of counts and means, and how often the intervals hold the truth."""
+    asked = _budget(_visits(path, cities, rows)).sql(VISITS)
+    answers, inside = [], {"n": 0, "fare": 0}
+    started = perf_counter()
+    for _ in range(repetitions):
+        answer = asked.run(epsilon=epsilon)
+        found = answer.to_arrow().to_pydict()
+        answers.append((found["n"], found["fare"]))
+        for name, truth in (("n", counts), ("fare", means)):
+            low, high = answer.interval(name)
+            inside[name] += sum(a <= true <= b for a, true, b in zip(low, truth, high, strict=True))
+    seconds = perf_counter() - started
+    scores = visits_scores(answers, counts, means)
+    covered = {"count_covered": inside["n"] / scores["samples"], "mean_covered": inside["fare"] / scores["samples"]}
+    return seconds, repetitions, scores | covered
+
+
+def medians(settings: list[dict[str, Any]], repetitions: int) -> Timing:
+    found = {}
+    started = perf_counter()
+    for setting in settings:
+        table = so.dataset("numbers", _parquet(setting["path"]), columns={"value": FARE})
+        asked = _budget(table).sql("SELECT MEDIAN(value) AS middle FROM numbers")
+        found[setting["name"]] = [float(asked.run(epsilon=setting["epsilon"])["middle"][0]) for _ in range(repetitions)]
+    seconds = perf_counter() - started
+    truth = {setting["name"]: setting["median"] for setting in settings}
+    return seconds, repetitions * len(settings), median_scores(found, truth)
+
+
+def private_keys(path: str, truth: dict[str, int], epsilon: float, delta: float, each: int, repetitions: int) -> Timing:
+    table = so.dataset("words", _parquet(path), unit="user", limits=so.limits(rows=each, groups=each, rows_per_group=1))
+    asked = _budget(table).sql("SELECT word, COUNT(DISTINCT user) AS people FROM words GROUP BY word")
+    kept, errors = 0, []
+    started = perf_counter()
+    for _ in range(repetitions):
+        found = asked.run(epsilon=epsilon, delta=delta).to_arrow().to_pydict()
+        kept += len(found["word"])
+        errors += [people - truth[word] for word, people in zip(found["word"], found["people"], strict=True)]
+    seconds = perf_counter() - started
+    return seconds, repetitions, {"kept": kept / repetitions, "count": root_mean_square(errors)}
+
+
+def _visits(path: str, cities: list[str], rows: int = 3) -> Any:
+    columns = {"fare": FARE, "city": so.keys(cities)}
+    return so.dataset("visits", _parquet(path), unit="user", columns=columns, limits=so.limits(rows=rows))
+
+
+def _parquet(path: str) -> str:
+    return path.removesuffix(".csv") + ".parquet"

@@ -1,0 +1,194 @@
+"""Choices in many groups at once: a quantile of each group's histogram, the most frequent categories of each group.
+
+A value is a histogram: rows (group, bucket, weight), where the weights of one unit's contributions add up to at most
+the bound's `l1` over all groups and buckets.
+
+**Guarantee**: ε-bounded range for all groups together, and so pure ε, exactly.
+**Proof.** In group g let one unit's weights add up to w_g, Σ_g w_g ≤ W = l1. Scores in g move by at most w_g·Δ, Δ being
+the sensitivity for a weight of one, and the choice in g is drawn with probability ∝ exp(rate·score), so its log
+probability moves within an interval of length 2·rate·w_g·Δ (rate·w_g·Δ for scores that a unit can only raise: see
+below). Groups are drawn independently, so lengths add up: at most 2·rate·W·Δ = ε.
+*Quantile q*: the score of a bucket that covers the ranks [b, e] of n is −max(0, b − t, t − e), t = q·n + offset. Add or
+remove a weight w, of which v lies below the bucket: b − t moves by v − q·w, t − e by q·w − v', 0 ≤ v, v' ≤ w: within
+w·max(q, 1−q), and a maximum moves by no more than its most mobile term. Under the other relations what goes and what
+comes each adds between −q·w and (1−q)·w: within w.
+*Frequent categories*: a category's score is its weight. Under add/remove all scores move in one direction, each by at
+most w_g, so log probabilities move within an interval of length rate·w_g (Dong, Durfee, Rogers 2020); the best k are k
+such choices one after the other (``top_k.py``), each for ε/k.
+**Assumes**: the histogram's weights obey the bound.
+**Source**: McSherry, Talwar 2007, Theorem 6; Dong, Durfee, Rogers 2020; Durfee, Rogers 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino import noise
+from sordino.accounting import events
+from sordino.accounting.bound import Bound
+from sordino.accounting.event import Event
+from sordino.accounting.grant import Grant
+from sordino.accounting.neighbours import Neighbours
+from sordino.arguments import numbers, probability, rational, rounded_up, whole
+from sordino.errors import ArgumentError
+
+from .grid import Steps
+from .mechanism import remembered, use_grant
+from .weighted_choice import choose_weighted
+
+_FINEST_QUANTILE = 1000
+_MOST_WEIGHT = 2**52
+_LEAST_RATE = Fraction(1, 2**55)
+
+
+class GroupedHistogram(NamedTuple):
+    """Rows (group, bucket, weight) as an array of three columns, and the number of groups (also those without rows)."""
+
+    rows: Any
+    groups: int
+
+
+@dataclass(frozen=True)
+class GroupedQuantile:
+    """For each group the bucket where the quantile lies: near rank `quantile`·n + `offset`, for `epsilon` in all.
+
+    >>> GroupedQuantile("0.5", epsilon=1, buckets=100).event(Bound.scalar(1))
+    Exponential(epsilon=Fraction(1, 1))
+    """
+
+    quantile: Fraction
+    epsilon: Fraction
+    buckets: int
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        level = rational("quantile", self.quantile, least=0, most=1)
+        if level.denominator > _FINEST_QUANTILE:
+            raise ArgumentError("quantile must have at most three decimals", "SRD-A002")
+        object.__setattr__(self, "quantile", level)
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least="1e-9", most="1e4"))
+        object.__setattr__(self, "buckets", whole("buckets", self.buckets, least=1, most=2**31))
+        object.__setattr__(self, "offset", whole("offset", self.offset, least=-_MOST_WEIGHT, most=_MOST_WEIGHT))
+
+    @remembered
+    def event(self, bound: Bound) -> Event:
+        """Return what one release runs: one exponential mechanism, over all groups."""
+        if self.rate(bound) < _LEAST_RATE:
+            raise ArgumentError("one unit weighs too much for this epsilon; bound it more tightly", "SRD-A002")
+        return events.Exponential(self.epsilon)
+
+    def release(self, value: GroupedHistogram, grant: Grant) -> NDArray[np.int64]:
+        """Return the chosen bucket of each group."""
+        rows, groups = _checked(value, self.buckets)
+        rate = self.rate(use_grant(self, grant))
+        chosen = [self._one(each, rate) for each in _by_group(rows, groups)]
+        return np.array(chosen, dtype=np.int64)
+
+    def error(self, confidence: float = 0.95) -> float:
+        """Return how far off in rank (weight) a choice is, at most, with probability `confidence`, if a unit weighs 1.
+
+        The exponential mechanism's bound ln(buckets/(1 − confidence))/rate; a bucket of score zero exists if the rank
+        asked for lies within the data.
+        """
+        return self.rank_error(Bound.scalar(1), confidence)
+
+    def rank_error(self, bound: Bound, confidence: float = 0.95) -> float:
+        """Return the same for units that weigh as much as `bound` says."""
+        failure = 1 - probability("confidence", confidence)
+        logarithm = math.log(self.buckets) - math.log(failure)
+        return rounded_up(Fraction(logarithm) / (self.rate(bound) * self.quantile.denominator))
+
+    def rate(self, bound: Bound) -> Fraction:
+        """Return ε/(2Δ) for scores multiplied by the quantile's denominator."""
+        above, all_of_it = self.quantile.numerator, self.quantile.denominator
+        moved = max(above, all_of_it - above) if bound.neighbours is Neighbours.ADD_REMOVE else all_of_it
+        return self.epsilon / (2 * bound.l1 * moved)
+
+    def _one(self, histogram: Steps, rate: Fraction) -> int:
+        taken, weights = histogram[:, 1], histogram[:, 2]
+        starts = np.concatenate((np.array([0]), np.column_stack((taken, taken + 1)).ravel()))
+        counts = np.diff(np.append(starts, self.buckets))
+        reached = np.cumsum(weights)
+        below = np.concatenate((np.array([0]), np.column_stack((reached - weights, reached)).ravel()))
+        upto = np.concatenate((np.array([0]), np.column_stack((reached, reached)).ravel()))
+        scale = self.quantile.denominator
+        target = self.quantile.numerator * int(reached[-1] if reached.size else 0) + scale * self.offset
+        scores = -np.maximum(0, np.maximum(scale * below - target, target - scale * upto))
+        present = counts > 0
+        starts, counts, scores = starts[present], counts[present], scores[present]
+        index = choose_weighted(scores, counts, rate)
+        return int(starts[index]) + noise.uniform(int(counts[index]))
+
+
+@dataclass(frozen=True)
+class GroupedTop:
+    """For each group the `count` most frequent of `categories`, best first, for `epsilon` in all.
+
+    >>> GroupedTop(2, epsilon=1, categories=5).event(Bound.scalar(1))
+    Repeated(event=Exponential(epsilon=Fraction(1, 2)), count=2)
+    """
+
+    count: int
+    epsilon: Fraction
+    categories: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", whole("categories", self.categories, least=1, most=2**24))
+        object.__setattr__(self, "count", whole("count", self.count, least=1, most=self.categories))
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least="1e-9", most="1e4"))
+
+    @remembered
+    def event(self, bound: Bound) -> Event:
+        """Return what one release runs: `count` exponential mechanisms, each over all groups."""
+        if bound.neighbours is not Neighbours.ADD_REMOVE:
+            raise ArgumentError("frequent categories need a bound for add/remove neighbours", "SRD-A003")
+        if self.rate(bound) < _LEAST_RATE:
+            raise ArgumentError("one unit weighs too much for this epsilon; bound it more tightly", "SRD-A002")
+        return events.Repeated(events.Exponential(self.epsilon / self.count), self.count)
+
+    def release(self, value: GroupedHistogram, grant: Grant) -> NDArray[np.int64]:
+        """Return the chosen categories, groups × `count`."""
+        rows, groups = _checked(value, self.categories)
+        rate = self.rate(use_grant(self, grant))
+        chosen = np.empty((groups, self.count), dtype=np.int64)
+        for group, histogram in enumerate(_by_group(rows, groups)):
+            scores = np.zeros(self.categories, dtype=np.int64)
+            scores[histogram[:, 1]] = histogram[:, 2]
+            chosen[group] = noise.race(scores, rate, self.count)
+        return chosen
+
+    def error(self, confidence: float = 0.95) -> float:
+        """Return how far each place's weight is below the best left for it, at most, if a unit weighs 1."""
+        failure = (1 - probability("confidence", confidence)) / self.count
+        logarithm = math.log(self.categories) - math.log(failure)
+        return rounded_up(Fraction(logarithm) / self.rate(Bound.scalar(1)))
+
+    def rate(self, bound: Bound) -> Fraction:
+        """Return (ε/count)/Δ: categories' weights move in one direction only."""
+        return self.epsilon / (self.count * bound.l1)
+
+
+def _checked(value: Any, buckets: int) -> tuple[Steps, int]:
+    if not isinstance(value, GroupedHistogram):
+        raise ArgumentError("the value must be a GroupedHistogram(rows, groups)", "SRD-A001")
+    rows, groups = numbers("the histogram", value.rows, "iu"), whole("groups", value.groups, least=0)
+    if rows.ndim != 2 or rows.shape[1] != 3:
+        raise ArgumentError("the histogram must have three columns: group, bucket, weight", "SRD-A003")
+    steps = rows.astype(np.int64)
+    limits = np.array([groups - 1, buckets - 1, _MOST_WEIGHT])
+    if steps.size and (steps.min() < 0 or np.any(steps.max(axis=0) > limits) or steps[:, 2].sum() > _MOST_WEIGHT):
+        raise ArgumentError("the histogram has groups, buckets or weights out of range", "SRD-A002")
+    return steps[np.lexsort((steps[:, 1], steps[:, 0]))], groups
+
+
+def _by_group(rows: Steps, groups: int) -> Iterator[Steps]:
+    edges = np.searchsorted(rows[:, 0], np.arange(groups + 1))
+    for group in range(groups):
+        yield rows[edges[group] : edges[group + 1]]

@@ -1,0 +1,220 @@
+"""Asking: a data set with a budget, a question in SQL, its price, and its answer.
+
+>>> import sordino as so
+>>> import pyarrow as pa
+>>> trips = so.dataset(
+...     "trips", pa.table({"rider": [1, 1, 2], "fare": [9.0, 5.0, 7.0]}), unit="rider",
+...     columns={"fare": so.bounds(0, 100)}, limits=so.limits(rows=2),
+... )
+>>> budget = so.account(trips, so.budget(epsilon=1))
+>>> ask = budget.sql("SELECT COUNT(*) AS rides, AVG(fare) AS fare FROM trips")
+>>> ask.price(epsilon=0.5).epsilon
+Fraction(1, 2)
+>>> len(ask.run(epsilon=0.5))
+1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from sordino.accounting.account import Account, UnlimitedAccount
+from sordino.accounting.budget import Budget
+from sordino.accounting.tally import Entry
+from sordino.arguments import Number, rational
+from sordino.errors import ArgumentError
+
+from . import limits as contribution
+from .answer import Answer
+from .assembly import answer_of
+from .bounding import Bounding
+from .dataset import Dataset
+from .exact import compute
+from .goal import Within, cheapest, error_of, noise_of
+from .plan import QueryPlan
+from .planner import Wishes
+from .price import Price, price_of
+from .question import Question
+from .spend import Spend
+from .sql import parse
+from .task import Exact, Task
+from .whole import WholePlan, plan_whole, run_whole
+
+_KEYS_DELTA_PARTS = 10
+"""Without a delta of its own, a question with private keys takes this part of what the budget holds for such."""
+
+
+class Ask:
+    """A question about a data set, ready to be priced and run.
+
+    The words of `price` and `run` are the same:
+
+    * what to spend: one of `epsilon`, `rho`, `error` (``within(0.05, of="fare")``: the least price that gets there) or
+      `noise` (the standard deviation of the noise in a count); `delta` for private keys and Gaussian noise;
+    * how: `weights` (how much each column's error matters), `bounding`, `mechanism` ("laplace" or "gaussian"),
+      `find=False` to be refused rather than have missing bounds found for a part of the price, `losses=True` to have
+      estimated, for a part of the price, how many people bounding cuts something off from;
+    * how to show it: `confidence`, `integers`, `non_negative`, `consistent`.
+    """
+
+    def __init__(self, data: DataAccount, question: Question, text: str) -> None:
+        self._data = data
+        self.question = question
+        self.text = text
+
+    def price(self, **words: Any) -> Price:
+        """Return the cost and the error to expect in every column; touches no data and charges nothing."""
+        asked = _Asked(**words)
+        return price_of(self._plan(asked), self._data.account, asked.confidence)
+
+    def plan(self, **words: Any) -> WholePlan:
+        """Return the plan itself, for those who want to look inside or charge it elsewhere."""
+        return self._plan(_Asked(**words))
+
+    def run(self, **words: Any) -> Answer:
+        """Charge the price, then return the noisy answer. What was charged stays charged, whatever happens."""
+        asked = _Asked(**words)
+        whole = self._plan(asked)
+        grant = self._data.account.reserve_plan(whole)
+        outcome = run_whole(whole, grant, self._data.compute)
+        return answer_of(whole, outcome, self.text, asked)
+
+    def _plan(self, asked: _Asked) -> WholePlan:
+        wishes = Wishes(asked.bounding, asked.weights, asked.mechanism)
+
+        def make(amount: Fraction) -> WholePlan:
+            return plan_whole(self.question, self._spend(asked, amount), wishes, find=asked.find, losses=asked.losses)
+
+        if asked.error is None and asked.noise is None:
+            return make(self._amount(asked))
+        find = asked.find
+        asked.find = False  # an error can only be aimed for when all bounds are known
+        goal = asked.error
+        if goal is not None:
+            price = cheapest(make, lambda whole: error_of(_single(whole), goal), float(goal.amount))
+        else:
+            price = cheapest(make, lambda whole: noise_of(_single(whole)), float(asked.noise or 0))
+        asked.find = find
+        return make(price)
+
+    def _amount(self, asked: _Asked) -> Fraction:
+        amount = asked.epsilon if asked.epsilon is not None else asked.rho
+        if amount is None:
+            amount = self.question.options.epsilon
+        if amount is None:
+            raise ArgumentError("say what to spend: epsilon=…, rho=…, error=within(…, of=…) or noise=…", "SRD-A003")
+        return amount
+
+    def _spend(self, asked: _Asked, amount: Fraction) -> Spend:
+        budget = self._data.budget
+        by_rho = asked.rho is not None or (asked.epsilon is None and budget is not None and budget.rho is not None)
+        given = asked.delta if asked.delta is not None else self.question.options.delta
+        private = not contribution.keys_are_public(self.question)
+        if given is not None:
+            keys = given if by_rho else given / 2
+            gaussian = Fraction(0) if by_rho else (given / 2 if private else given)
+        elif budget is None:
+            keys = gaussian = Fraction(0)
+        else:
+            keys = Fraction(budget.own_delta_cap, 10**18) / _KEYS_DELTA_PARTS
+            gaussian = budget.rest_delta if budget.calculus == "renyi" else Fraction(0)
+        keys = keys if private else Fraction(0)
+        return Spend(None, amount, keys_delta=keys) if by_rho else Spend(amount, None, gaussian, keys)
+
+
+class _Asked:
+    """The words of `price` and `run`, read and checked."""
+
+    def __init__(
+        self,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        error: Within | None = None,
+        noise: Number | None = None,
+        delta: Number | None = None,
+        weights: Mapping[str, float] | None = None,
+        bounding: Bounding | None = None,
+        mechanism: str | None = None,
+        find: bool = True,
+        losses: bool = False,
+        confidence: Number = 0.95,
+        integers: bool = False,
+        non_negative: bool = False,
+        consistent: bool = True,
+    ) -> None:
+        if sum(each is not None for each in (epsilon, rho, error, noise)) > 1:
+            raise ArgumentError("give one of epsilon, rho, error and noise, not several", "SRD-A003")
+        if error is not None and not isinstance(error, Within):
+            raise ArgumentError('error must be a goal such as within(0.05, of="fare")', "SRD-A001")
+        if bounding is not None and not isinstance(bounding, Bounding):
+            raise ArgumentError('bounding must be a way such as bounding("weigh", rows=3)', "SRD-A001")
+        if mechanism not in (None, "laplace", "gaussian"):
+            raise ArgumentError('mechanism must be "laplace" or "gaussian", or left out for the better one', "SRD-A002")
+        self.epsilon = None if epsilon is None else rational("epsilon", epsilon, above=0, most="1e4")
+        self.rho = None if rho is None else rational("rho", rho, above=0, most="1e4")
+        self.noise = None if noise is None else rational("noise", noise, above=0)
+        self.delta = None if delta is None else rational("delta", delta, above=0)
+        self.error = error
+        self.weights = dict(weights or {})
+        self.bounding = bounding
+        self.mechanism = mechanism
+        self.find = find
+        self.losses = losses
+        self.confidence = confidence
+        self.integers = integers
+        self.non_negative = non_negative
+        self.consistent = consistent
+
+
+class DataAccount:
+    """A data set and the account that everything asked about it is charged to. Build it with `account`."""
+
+    def __init__(self, dataset: Dataset, account: Account | UnlimitedAccount) -> None:
+        self.dataset = dataset
+        self.account = account
+
+    @property
+    def budget(self) -> Budget | None:
+        """The cap, or None for an account without one."""
+        return self.account.budget if isinstance(self.account, Account) else None
+
+    @property
+    def remaining(self) -> Any:
+        """The largest events that would still fit; None without a cap."""
+        return self.account.remaining if isinstance(self.account, Account) else None
+
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """All that was charged, in order."""
+        return self.account.history
+
+    def sql(self, text: str) -> Ask:
+        """Return the question that the text asks; refused with what to write instead if it cannot be answered."""
+        return Ask(self, parse(text, self.dataset.schema), text)
+
+    def compute(self, task: Task, salt: int) -> Exact:
+        """Run a task on the data's engine; what comes back is secret."""
+        return compute(task, self.dataset.schema, self.dataset.table, salt)
+
+    def __repr__(self) -> str:
+        return f"{self.dataset.name} on {self.account!r}"
+
+
+def account(dataset: Dataset, budget: Budget | Account | UnlimitedAccount) -> DataAccount:
+    """Return a data set that can be asked, with everything charged to one budget, which lives in memory."""
+    if not isinstance(dataset, Dataset):
+        raise ArgumentError(f"dataset must be made by dataset(…), not {type(dataset).__name__}", "SRD-A001")
+    if isinstance(budget, Budget):
+        return DataAccount(dataset, Account(budget))
+    if isinstance(budget, Account | UnlimitedAccount):
+        return DataAccount(dataset, budget)
+    raise ArgumentError(
+        f"budget must be budget(epsilon=…), an Account or unlimited('why'), not {type(budget).__name__}", "SRD-A001"
+    )
+
+
+def _single(whole: WholePlan) -> QueryPlan:
+    return whole.passes[0]

@@ -1,0 +1,62 @@
+"""Keyed hashes in the engine, for choosing which of a person's rows or groups are kept.
+
+Privacy does not depend on a hash's quality: whatever it gives for a row, it gives by that row and the salt alone, and
+rows that it takes for equal are ordered by their content. The salt is fresh for every run and never leaves, so nobody
+can write rows that are always kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Any
+
+import ibis
+
+Mix = Callable[[Any, Any], Any]
+"""From what was hashed so far and one more column to the next hash."""
+
+SALTS = 2**62
+"""Salts are taken modulo this, so that every engine holds them in 64 bits."""
+
+
+def _builtin(name: str, result: str) -> Mix:
+    """Return an engine's own function of two arguments of any type."""
+
+    def mix(state: Any, column: Any) -> Any:
+        """Hash one more column."""
+
+    mix.__name__ = name
+    function: Mix = ibis.udf.scalar.builtin(mix, name=name, signature=((None, None), result))
+    return function
+
+
+_duckdb = _builtin("hash", "uint64")
+_spark = _builtin("xxhash64", "int64")
+_postgres_text = _builtin("hashtextextended", "int64")
+
+
+@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))
+def _md5(text: Any) -> Any:
+    """Return the hexadecimal MD5 of a text: the one hash that means the same on all engines."""
+
+
+def _text(column: Any) -> Any:
+    return column.cast("string").fill_null("")
+
+
+def _postgres(state: Any, column: Any) -> Any:
+    return _postgres_text(_text(column), state)
+
+
+def _portable(state: Any, column: Any) -> Any:
+    return _md5(state.cast("string") + ibis.literal("|") + _text(column))
+
+
+_BY_ENGINE: dict[str, Mix] = {"duckdb": _duckdb, "pyspark": _spark, "postgres": _postgres}
+
+
+def keyed_hash(engine: str, salt: int, columns: Iterable[Any]) -> Any:
+    """Return a hash of the columns under the salt, as a column that can be ordered by."""
+    start = ibis.literal(str(salt % SALTS)).cast("int64")
+    return reduce(_BY_ENGINE.get(engine, _portable), columns, start)

@@ -1,0 +1,195 @@
+"""A DuckDB of the data set's own, in memory: files and frames are read where they are, and everything else is locked.
+
+**Guarantee**: once `lock` was called, the connection reads no file but those named to it, writes none (what does not fit
+into memory fails rather than being spilled to disk), opens no network connection, installs and loads no extension, and
+none of this can be turned on again.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import ibis
+
+from sordino.errors import ArgumentError
+
+from .declare import NO_COLUMNS, NOTHING, ColumnDeclaration
+from .reading import read_text
+
+_NO_DOWNLOADS = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+}
+_SPECIAL = frozenset("*?[]{}")
+
+
+class LocalTables:
+    """Tables of one data set in one locked DuckDB."""
+
+    def __init__(self, database: Path | None = None) -> None:
+        self.backend = connect(database)
+        self._files: list[str] = []
+
+    def add_files(
+        self, name: str, pattern: str | os.PathLike[str], columns: Mapping[str, ColumnDeclaration] = NO_COLUMNS
+    ) -> Any:
+        """Register the Parquet or CSV files that match, as they are now, under `name`.
+
+        Columns of a CSV file are read as `columns` declares them; other files have types of their own.
+        """
+        files = find_files(pattern)
+        add = _FORMATS[_format(files[0])]
+        if len({_format(file) for file in files}) > 1:
+            raise ArgumentError(
+                f"the files of {name!r} must be of one format; name them by a narrower pattern", "SRD-A005"
+            )
+        self._files += files
+        return add(self, name, files, columns)
+
+    def add_arrow(self, name: str, table: Any) -> Any:
+        """Register an Arrow table, without a copy."""
+        self.backend.con.register(_physical(name), table)
+        return self.backend.table(_physical(name))
+
+    def lock(self) -> None:
+        """Give up every right but to read what was registered."""
+        allowed = ", ".join("'" + file.replace("'", "''") + "'" for file in self._files)
+        for setting in (
+            "temp_directory = ''",
+            f"allowed_paths = [{allowed}]",
+            "enable_external_access = false",
+            "lock_configuration = true",
+        ):
+            self.backend.con.execute(f"SET {setting}")
+
+    def _add_parquet(self, name: str, files: Sequence[str], _: Mapping[str, ColumnDeclaration]) -> Any:
+        if len(files) > 1:
+            self._refuse_different_schemas(files)
+        try:
+            return self.backend.read_parquet(files, table_name=_physical(name))
+        except duckdb.Error:
+            raise _unreadable(files[0], "Parquet") from None
+
+    def _refuse_different_schemas(self, files: Sequence[str]) -> None:
+        """Without this DuckDB would cast every file to the first one's types, row by row, and some rows could fail."""
+        query = "SELECT file_name, list((name, duckdb_type, num_children)) FROM parquet_schema(?) GROUP BY 1"
+        try:
+            schemas = dict(self.backend.con.execute(query, [list(files)]).fetchall())
+        except duckdb.Error:
+            raise _unreadable(files[0], "Parquet") from None
+        for file in files[1:]:
+            if schemas[file] != schemas[files[0]]:
+                raise ArgumentError(
+                    f"{file} has other columns or types than {files[0]}; write them all with one schema", "SRD-A005"
+                )
+
+    def _add_csv(self, name: str, files: Sequence[str], columns: Mapping[str, ColumnDeclaration]) -> Any:
+        header = csv_header(files[0])
+        for file in files[1:]:
+            if csv_header(file) != header:
+                raise ArgumentError(f"{file} has another header than {files[0]}; give them all the same", "SRD-A005")
+        # Nothing is sniffed: dialect and types guessed from the rows would depend on them.
+        text = self.backend.read_csv(
+            files,
+            table_name=_physical(name),
+            auto_detect=False,
+            header=True,
+            columns=dict.fromkeys(header, "VARCHAR"),
+            delim=_separator(files[0]),
+            quote='"',
+            escape='"',
+            nullstr="",
+            ignore_errors=True,
+        )
+        return text.select(**{each: read_text(text[each], columns.get(each, NOTHING)) for each in header})
+
+
+_FORMATS: dict[str, Callable[[LocalTables, str, Sequence[str], Mapping[str, ColumnDeclaration]], Any]] = {
+    "parquet": LocalTables._add_parquet,
+    "csv": LocalTables._add_csv,
+}
+_ENDINGS = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".csv.gz": "csv",
+    ".tsv.gz": "csv",
+}
+
+
+def _physical(name: str) -> str:
+    """Return a name that no table of an opened database file has."""
+    return f"sordino_{name}"
+
+
+def connect(database: Path | None = None) -> Any:
+    """Return an Ibis backend over DuckDB: in memory, or over a database file that is only read."""
+    if database is None:
+        return ibis.duckdb.connect(**_NO_DOWNLOADS)
+    if not database.is_file():
+        raise ArgumentError(f"there is no database file {database}; check the path", "SRD-A005")
+    try:
+        return ibis.duckdb.connect(database, read_only=True, **_NO_DOWNLOADS)
+    except duckdb.Error:
+        raise ArgumentError(
+            f"{database} could not be opened for reading; is it a DuckDB file of this version, "
+            "and does no other process hold it open for writing?",
+            "SRD-A005",
+        ) from None
+
+
+def find_files(pattern: str | os.PathLike[str]) -> list[str]:
+    """Return the absolute paths of the files that match, sorted; refuse what is missing or of an unknown format."""
+    text = os.path.abspath(os.path.expanduser(os.fspath(pattern)))
+    found = sorted(glob.glob(text, recursive=True))
+    if not found:
+        raise ArgumentError(
+            f"no file matches {os.fspath(pattern)!r} (looked for {text}); check the path, or the working directory",
+            "SRD-A005",
+        )
+    for file in found:
+        if os.path.isdir(file):
+            raise ArgumentError(f"{file} is a directory; name its files, like {file}/*.parquet", "SRD-A005")
+        if _SPECIAL & set(file):
+            raise ArgumentError(f"{file} has one of {' '.join(sorted(_SPECIAL))} in its name; rename it", "SRD-A005")
+        _format(file)
+    return found
+
+
+def csv_header(file: str) -> list[str]:
+    """Return the names in the first line of a CSV file. They are public; the lines after them are not read."""
+    opened = gzip.open if file.endswith(".gz") else open
+    try:
+        with opened(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
+            header = next(csv.reader(lines, delimiter=_separator(file)), [])
+    except (OSError, EOFError, csv.Error):
+        raise _unreadable(file, "CSV") from None
+    if any("\N{REPLACEMENT CHARACTER}" in name for name in header):
+        raise _unreadable(file, "CSV in UTF-8")
+    if not header or not all(header) or len({name.casefold() for name in header}) < len(header):
+        raise ArgumentError(f"the first line of {file} must name every column, each by another name", "SRD-A005")
+    return header
+
+
+def _format(file: str) -> str:
+    for ending, name in _ENDINGS.items():
+        if file.lower().endswith(ending):
+            return name
+    raise ArgumentError(f"{file} is of no known format; it must end in one of {', '.join(_ENDINGS)}", "SRD-A005")
+
+
+def _separator(file: str) -> str:
+    return "\t" if ".tsv" in file.lower()[-7:] else ","
+
+
+def _unreadable(file: str, form: str) -> ArgumentError:
+    return ArgumentError(f"{file} cannot be read as {form}; check that it is whole, and what it is", "SRD-A005")

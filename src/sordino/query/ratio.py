@@ -1,0 +1,141 @@
+"""Means: a ratio of two noisy sums, with an interval that is right however small the group is.
+
+**Guarantee**: for every true ratio θ in [low, high] the interval contains θ with the confidence asked for, or more.
+**Proof** (Fieller 1954). Let released = exact + Z, numerator N = aᵀreleased and denominator D = bᵀreleased. If θ is the
+true ratio, N − θD = (a − θb)ᵀZ, whose law is known: |N − θD| ≤ t(θ) with that confidence, and every θ for which that
+holds is in the interval. t is the `envelope` of a − θb, a norm of what is linear in θ, so convex in θ; between two
+values of θ the chord is above it, so using chords of a few of them instead is safe. On each piece the condition is
+linear in θ and solved exactly; the interval is the hull of all solutions. ∎
+Where the denominator cannot be told from zero that is the whole range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+import numpy as np
+
+from sordino.arguments import Number
+from sordino.errors import ArgumentError
+
+from .convolution import Floats
+from .estimate import Estimate, Interval, Rows
+from .tails import Noise, Noises, envelope
+
+_FIRST_PIECES = 4
+_MOST_PIECES = 64
+_TOLERANCE = 0.004  # relative: how far a chord may be above the envelope in its middle
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio(Estimate):
+    """aᵀreleased / bᵀreleased, known to lie in [low, high]."""
+
+    released: Floats
+    """Vectors × groups."""
+    laws: Sequence[Noise]
+    """The noise of each vector."""
+    numerator: Sequence[float]
+    """The coefficients a."""
+    denominator: Sequence[float]
+    """The coefficients b."""
+    low: float
+    high: float
+    values: Floats = field(init=False)
+    _tops: Floats = field(init=False)
+    _bottoms: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        if not len(self.released) == len(self.laws) == len(self.numerator) == len(self.denominator):
+            raise ArgumentError("a ratio needs one law and two coefficients for each released vector", "SRD-A003")
+        tops = np.asarray(self.numerator, dtype=np.float64) @ self.released
+        bottoms = np.asarray(self.denominator, dtype=np.float64) @ self.released
+        ratios = np.full(len(tops), (self.low + self.high) / 2, dtype=np.float64)
+        np.divide(tops, bottoms, out=ratios, where=bottoms > 0)
+        object.__setattr__(self, "values", np.clip(ratios, self.low, self.high))
+        object.__setattr__(self, "_tops", tops)
+        object.__setattr__(self, "_bottoms", bottoms)
+
+    @property
+    def standard_error(self) -> Floats:
+        """To first order: the deviation of N − θD at the value, divided by D. NaN where D is not positive."""
+        variances = np.array([law.variance for law in self.laws])
+        numerator, denominator = np.asarray(self.numerator), np.asarray(self.denominator)
+        weights = numerator[:, None] - np.outer(denominator, self.values)
+        deviations = np.sqrt(variances @ weights**2)
+        unknown = np.full(len(self.values), np.nan)
+        return np.asarray(np.divide(deviations, self._bottoms, out=unknown, where=self._bottoms > 0))
+
+    def take(self, rows: Rows) -> Ratio:
+        """Return the estimate for these groups only."""
+        return replace(self, released=self.released[:, rows])
+
+    def interval(self, confidence: Number) -> Interval:
+        """Return the ends of the hull of all ratios that the released values do not contradict."""
+        nodes, heights = self._chords(confidence)
+        low = np.full(len(self.values), np.inf)
+        high = np.full(len(self.values), -np.inf)
+        below, above = self._slack(nodes[0], heights[0])
+        for left, right, height in zip(nodes[:-1], nodes[1:], heights[1:], strict=True):
+            next_below, next_above = self._slack(right, height)
+            start, stop = _both_positive((below, next_below), (above, next_above))
+            found = start <= stop
+            low = np.where(found, np.minimum(low, left + start * (right - left)), low)
+            high = np.where(found, np.maximum(high, left + stop * (right - left)), high)
+            below, above = next_below, next_above
+        return self._around_values(low, high, np.interp(self.values, nodes, heights))
+
+    def _around_values(self, low: Floats, high: Floats, heights: Floats) -> Interval:
+        """Contain the value. Where no ratio in range is plausible, show at least the size of the noise around it."""
+        none = low > high
+        room = np.full(len(self.values), self.high - self.low, dtype=np.float64)
+        np.divide(heights, self._bottoms, out=room, where=self._bottoms > 0)
+        low = np.where(none, self.values - room, np.minimum(low, self.values))
+        high = np.where(none, self.values + room, np.maximum(high, self.values))
+        return np.clip(low, self.low, self.high), np.clip(high, self.low, self.high)
+
+    def _slack(self, ratio: float, height: float) -> tuple[Floats, Floats]:
+        difference = self._tops - ratio * self._bottoms
+        return height - difference, height + difference
+
+    def _chords(self, confidence: Number) -> tuple[Floats, Floats]:
+        """Return ratios and envelopes there, close enough that the chords between them hug the envelope."""
+
+        def height(ratio: float) -> float:
+            return envelope(self._noises(ratio), confidence)
+
+        known = {float(node): height(float(node)) for node in np.linspace(self.low, self.high, _FIRST_PIECES + 1)}
+        nodes = sorted(known)
+        waiting = list(pairwise(nodes))
+        while waiting and len(known) < _MOST_PIECES:
+            left, right = waiting.pop(0)
+            middle = (left + right) / 2
+            if not left < middle < right:
+                continue
+            known[middle] = height(middle)
+            if (known[left] + known[right]) / 2 > (1 + _TOLERANCE) * known[middle]:
+                waiting += [(left, middle), (middle, right)]
+        ordered = np.array(sorted(known))
+        return ordered, np.array([known[node] for node in ordered])
+
+    def _noises(self, ratio: float) -> Noises:
+        return [
+            (law, float(a) - ratio * float(b))
+            for law, a, b in zip(self.laws, self.numerator, self.denominator, strict=True)
+        ]
+
+
+def _both_positive(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval:
+    """Return where in [0, 1] two functions, linear between their ends, are both at least 0; start > stop: nowhere."""
+    starts, stops = zip(*(_positive(left, right) for left, right in (first, second)), strict=True)
+    return np.maximum(*starts), np.minimum(*stops)
+
+
+def _positive(left: Floats, right: Floats) -> Interval:
+    rise = right - left
+    crossing = np.divide(-left, rise, out=np.full(len(left), 2.0), where=rise != 0)
+    start = np.where(left >= 0, 0.0, np.where(right >= 0, crossing, 2.0))
+    stop = np.where(right >= 0, 1.0, np.where(left >= 0, crossing, -1.0))
+    return start, stop

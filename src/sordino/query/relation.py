@@ -1,0 +1,295 @@
+"""Relations: what stands between the tables and the final grouping, as frozen trees.
+
+**Invariant** (one person's rows are their own business). Of every private relation R there are functions R_p such that
+R(D) = ⊎_p R_p(D_p, public tables): the rows of a person depend on that person's rows and on public tables, on nobody
+else and on no order of storage. Each node below keeps it, which its docstring says why; nothing else can be built. So
+whatever is bounded per owner at the end is bounded for whoever comes or goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal
+
+from .expression import ColumnRef, Expression
+from .metadata import Column, Limits, OwnedByColumn, Table
+from .ranges import hull
+
+NamedExpression = tuple[str, Expression, Column]
+"""A name, an expression, and what is known about its result."""
+Summary = tuple[str, str, Expression | None, Column]
+"""Name, function (count, sum, mean, min, max, count_distinct), argument (None: of rows), column of the result."""
+Order = tuple[tuple[Expression, bool], ...]
+"""Expressions, and whether descending."""
+Window = tuple[str, str, Expression | None, tuple[Expression, ...], Order, Column]
+"""Name, function (row_number, rank, count, sum, mean, min, max, lag, lead), argument, partition besides the owner,
+order (only for row_number, rank, lag and lead), column of the result."""
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A node. `columns` are its visible columns; who owns a row travels unseen beside them."""
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        raise NotImplementedError
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations right below."""
+        raise NotImplementedError
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it speaks about nobody."""
+        return all(below.is_public for below in self.inputs)
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner's identity, if there is one."""
+        return None
+
+    @property
+    def copies(self) -> Counter[str]:
+        """For row-level privacy: how many rows of this relation one row of each private table can become."""
+        merged: Counter[str] = Counter()
+        for below in self.inputs:
+            merged |= below.copies
+        return merged
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that the private tables below declare (the first that says something)."""
+        for below in self.inputs:
+            if not below.is_public:
+                return below.limits
+        return Limits()
+
+
+@dataclass(frozen=True)
+class Scan(Relation):
+    """All rows of a table. Private: each row has its owner, by the table's declaration."""
+
+    table: Table
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        return self.table.columns
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations right below."""
+        return ()
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it speaks about nobody."""
+        return self.table.is_public
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner, if there is one."""
+        return self.table.owner.column if isinstance(self.table.owner, OwnedByColumn) else None
+
+    @property
+    def copies(self) -> Counter[str]:
+        """How many rows one row of each private table can become."""
+        return Counter() if self.is_public else Counter({self.table.name: 1})
+
+    @property
+    def limits(self) -> Limits:
+        """What the table declares."""
+        return self.table.limits
+
+
+def _renamed_owner(outputs: tuple[NamedExpression, ...], source: Relation) -> str | None:
+    for name, expression, _ in outputs:
+        if isinstance(expression, ColumnRef) and expression.name == source.owner:
+            return name
+    return None
+
+
+@dataclass(frozen=True)
+class _OneInput(Relation):
+    """What nodes above one relation share."""
+
+    source: Relation
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        return self.source.columns
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations right below."""
+        return (self.source,)
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner, if there is one."""
+        return self.source.owner
+
+
+@dataclass(frozen=True)
+class Filter(_OneInput):
+    """The rows for which `condition` is true. Row by row, so the invariant holds."""
+
+    condition: Expression
+
+
+@dataclass(frozen=True)
+class Project(_OneInput):
+    """New columns from old ones, row by row. The owner travels along even when it is not among them."""
+
+    outputs: tuple[NamedExpression, ...]
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        return MappingProxyType({name: column for name, _, column in self.outputs})
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner, if there is one."""
+        return _renamed_owner(self.outputs, self.source)
+
+
+@dataclass(frozen=True)
+class Join(Relation):
+    """Rows of `left` with rows of `right` that agree on `on` (pairs of columns; NULL agrees with nothing).
+
+    The visible columns are all of the left and, renamed by `right_names`, those of the right.
+    *Public right*: a person's rows meet public rows: the invariant holds. Under row-level privacy the right side is cut
+    to one row for each key, so that a row stays one row (`single` says so).
+    *Private right*: both sides must be joined on their owners, which `on_owner` says and the engine enforces by joining
+    on the owner itself: a person's rows meet that person's rows only. Never under row-level privacy.
+    A left join keeps unmatched left rows, which are their owner's, too.
+    """
+
+    left: Relation
+    right: Relation
+    on: tuple[tuple[str, str], ...]
+    how: Literal["inner", "left"]
+    right_names: tuple[tuple[str, str], ...]
+    """(name in right, name in the result) for each column of the right that is kept."""
+    on_owner: bool = False
+    single: bool = False
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        right = {
+            new: replace(self.right.columns[old], nullable=self.how == "left" or self.right.columns[old].nullable)
+            for old, new in self.right_names
+        }
+        return MappingProxyType({**self.left.columns, **right})
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations right below."""
+        return (self.left, self.right)
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner, if there is one."""
+        return self.left.owner
+
+
+@dataclass(frozen=True)
+class SemiJoin(_OneInput):
+    """The rows of `source` for which `members` has (or, `negated`, has not) a row that agrees on `on`.
+
+    *Public members*: row by row. *Private members*: matched on the owner as well (`on_owner`), so only a person's own
+    rows decide. `on` may be empty then: does this person have any such row?
+    """
+
+    members: Relation
+    on: tuple[tuple[str, str], ...]
+    negated: bool = False
+    on_owner: bool = False
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations right below."""
+        return (self.source, self.members)
+
+    @property
+    def copies(self) -> Counter[str]:
+        """How many rows one row of each private table can become."""
+        return self.source.copies
+
+
+@dataclass(frozen=True)
+class UnionAll(Relation):
+    """All rows of several relations of the same columns, all private or all public. Each row keeps its owner."""
+
+    branches: tuple[Relation, ...]
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        first = self.branches[0].columns
+        return MappingProxyType({name: hull([branch.columns[name] for branch in self.branches]) for name in first})
+
+    @property
+    def inputs(self) -> tuple[Relation, ...]:
+        """The relations right below."""
+        return self.branches
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner, if there is one."""
+        names = {branch.owner for branch in self.branches}
+        return names.pop() if len(names) == 1 else None
+
+    @property
+    def copies(self) -> Counter[str]:
+        """A row of a table that is read by two branches can become two rows."""
+        merged: Counter[str] = Counter()
+        for branch in self.branches:
+            merged += branch.copies
+        return merged
+
+
+@dataclass(frozen=True)
+class PerPerson(_OneInput):
+    """An inner GROUP BY whose keys include the owner: each person's rows are summarised by themselves.
+
+    Sums are of whole steps of 2^-20, so that no order of summation matters. Not under row-level privacy.
+    """
+
+    keys: tuple[NamedExpression, ...]
+    """One of them is a column that holds the owner."""
+    summaries: tuple[Summary, ...]
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        named = {name: column for name, _, column in self.keys}
+        return MappingProxyType({**named, **{name: column for name, _, _, column in self.summaries}})
+
+    @property
+    def owner(self) -> str | None:
+        """The visible column that holds the owner, if there is one."""
+        return _renamed_owner(self.keys, self.source)
+
+
+@dataclass(frozen=True)
+class Windowed(_OneInput):
+    """Columns computed over windows of each person's own rows: the partition always includes the owner.
+
+    Orders are completed by all visible columns, so that only equal rows can change places: no scan order matters.
+    """
+
+    windows: tuple[Window, ...]
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about each visible column."""
+        return MappingProxyType({**self.source.columns, **{window[0]: window[-1] for window in self.windows}})
