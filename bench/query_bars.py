@@ -78,9 +78,9 @@ def keeps_at_least(times: float | None) -> Bar:
     def judge(ours: Measured, theirs: Measured | None) -> Verdict:
         assert theirs is not None
         kept, peer = ours.values["kept"], theirs.values["kept"]
-        figure = (
-            f"{kept:,.0f} : {peer:,.0f} keys, count errors {ours.values['count']:.3g} : {theirs.values['count']:.3g}"
-        )
+        figure = f"{kept:,.0f} : {peer:,.0f} keys"
+        if "count" in ours.values:
+            figure += f", count errors {ours.values['count']:.3g} : {theirs.values['count']:.3g}"
         if times is None:
             return Verdict(figure, "", passed=True)
         return Verdict(figure, f"≥ {times:g} × the peer's keys", kept >= times * peer)

@@ -30,7 +30,7 @@ def trips(rows: int, people: int, cities: int = 200) -> Path:
         if shutil.disk_usage(HOME).free < SPARE_BYTES:
             raise RuntimeError(f"{SPARE_BYTES / 2**30:.0f} GiB of free disk are needed in {HOME}")
         query = f"""
-            SELECT hash(range) % {people} AS user,
+            SELECT (hash(range) % {people})::BIGINT AS user,
                    'city ' || lpad((hash(range, 1) % {cities})::VARCHAR, 3, '0') AS city,
                    (hash(range, 2) % 10001) / 100.0 AS fare
             FROM range({rows})"""
@@ -81,7 +81,7 @@ class Values:
 SHAPES = {
     "even": "(hash(range, 5) % 1000001) / 1e4",
     "skewed": "least(100, -12 * ln(1 - (hash(range, 6) % 1000000) / 1e6))",
-    "two heaps": "CASE WHEN hash(range, 7) % 5 < 2 THEN 10 ELSE 60 END + (hash(range, 8) % 1000001) / 5e4",
+    "two heaps": "CASE WHEN hash(range, 7) % 10 < 3 THEN 10 ELSE 60 END + (hash(range, 8) % 1000001) / 5e4",
 }
 
 

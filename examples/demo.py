@@ -1,4 +1,4 @@
-"""Six questions about a made-up data set, answered with error bars and prices, and a seventh that is refused.
+"""Six questions about a made-up data set, each with its price before and its error bars after, and a seventh refused.
 
 Run it with ``make demo``. It writes ``demo-out/report.html`` with plots. The data is generated, so the true answers can
 stand beside the private ones; with real data nobody would see them.
@@ -6,197 +6,122 @@ stand beside the private ones; with real data nobody would see them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from rich.console import Console
 from rich.panel import Panel
-from rich.table import Table
 from rich.text import Text
 
 import demo_report
 import sordino as so
-from demo_report import Histogram, Row
-from sordino import mechanisms, noise
+from demo_report import Asked
 from sordino.errors import BudgetError
+from sordino.query.ask import Ask, DataAccount
+from sordino.query.dataset import Dataset
 
-DISTRICTS = ("Harbour", "Old Town", "Mills", "Station", "Park", "University", "Hill", "Airport")
-DAYS = 30
-
-
-@dataclass(frozen=True)
-class Riders:
-    """One row for each rider of a bicycle scheme, with the one trip that counts: who is protected is the rider."""
-
-    district: np.ndarray[Any, np.dtype[np.int64]]
-    kilometres: np.ndarray[Any, np.dtype[np.float64]]
-    minutes: np.ndarray[Any, np.dtype[np.float64]]
-    day: np.ndarray[Any, np.dtype[np.int64]]
+DISTRICTS = ["Harbour", "Old Town", "Station", "University", "Mills", "Park", "Hill", "Airport"]
 
 
-def made_up(riders: int = 20_000) -> Riders:
-    """Return the sample data: the same every time, as it is nobody's secret."""
+def made_up(riders: int = 12_000) -> pa.Table:
+    """Return a month of a bicycle scheme, one row a ride: the same every time, as it is nobody's secret."""
     generator = np.random.default_rng(2006)
-    crowd = np.ones(DAYS)
-    crowd[17] = 2.2  # a festival
-    minutes = np.round(generator.gamma(3.0, 6.0, riders), 1)
-    return Riders(
-        district=generator.choice(len(DISTRICTS), riders, p=[0.26, 0.18, 0.09, 0.16, 0.08, 0.14, 0.05, 0.04]),
-        kilometres=np.round(minutes * generator.uniform(0.1, 0.3, riders), 2),
-        minutes=minutes,
-        day=generator.choice(DAYS, riders, p=crowd / crowd.sum()),
+    rides = np.minimum(1 + generator.poisson(1.5, riders), 5)  # five at most, so the limit declared below cuts nobody
+    rider = np.repeat(np.arange(riders), rides)
+    minutes = generator.gamma(3.0, 6.0, rider.size)
+    days = generator.choice(30, rider.size, p=np.where(np.arange(30) == 17, 2.2, 1.0) / 31.2)  # day 17: a festival
+    return pa.table(
+        {
+            "rider_id": rider,
+            "day": np.datetime64("2026-06-01") + days,
+            "district": generator.choice(DISTRICTS, rider.size, p=[0.26, 0.18, 0.16, 0.14, 0.09, 0.08, 0.05, 0.04]),
+            "minutes": np.round(minutes, 1),
+            "kilometres": np.round(minutes * generator.uniform(0.1, 0.3, rider.size), 2),
+        }
     )
 
 
-@dataclass
-class Desk:
-    """Where questions are asked: first the charge, then the grant, and only then is the data touched, once."""
-
-    account: so.Account
-    riders: Riders
-    rows: list[Row] = field(default_factory=list)
-
-    def ask(self, mechanism: Any, bound: so.Bound, exact: Callable[[Riders], Any]) -> Any:
-        """Return the private answer to what `exact` computes, or raise if the budget does not cover it."""
-        grant = self.account.reserve(mechanism.event(bound), bound)
-        return mechanism.release(exact(self.riders), grant)
-
-    def note(self, question: str, answer: str, error: str, epsilon: str, truth: str) -> None:
-        """Remember an answer for the table and the report."""
-        self.rows.append(Row(question, answer, error, epsilon, truth))
+def declared(rides: pa.Table) -> Dataset:
+    """Say who is protected and what is publicly known. Nothing of this is read from the data."""
+    return so.dataset(
+        "rides",
+        rides,
+        unit="rider_id",
+        columns={
+            "district": so.keys(DISTRICTS),
+            "minutes": so.bounds(0, 90, nullable=False),
+            "kilometres": so.bounds(0, 25, nullable=False),
+        },
+        limits=so.limits(rows=5),
+    )
 
 
-def counts_by_district(desk: Desk) -> Histogram:
-    """A rider is in one district: one count moves, by one."""
-    bound = so.Bound.vector(l0=1, linf=1)
-    mechanism = mechanisms.Laplace.for_epsilon("0.2", bound)
-
-    def exact(riders: Riders) -> Any:
-        return np.bincount(riders.district, minlength=len(DISTRICTS))
-
-    counts, truth = desk.ask(mechanism, bound, exact), exact(desk.riders)
-    desk.note("riders by district", _few(counts), f"{mechanism.error():.0f} each", "0.20", _few(truth))
-    return Histogram(DISTRICTS, counts.tolist(), truth.tolist(), mechanism.error())
-
-
-def sum_of_kilometres(desk: Desk) -> None:
-    """Trips are clipped to 20 km and summed exactly on a fine public grid, so one rider moves the sum by 20 at most."""
-    clip = mechanisms.ClipValues(0, 20)
-    mechanism = mechanisms.Laplace.for_epsilon("0.15", clip.bound(), clip.grid)
-    answer = desk.ask(mechanism, clip.bound(), lambda riders: clip.total(riders.kilometres))
-    truth = f"{desk.riders.kilometres.sum():,.0f}"
-    desk.note("kilometres in all", f"{answer:,.0f}", f"{mechanism.error():.0f}", "0.15", truth)
-
-
-def mean_of_minutes(desk: Desk, people: int) -> None:
-    """Minutes are centred at 30 and clipped; how many riders there are follows from the first answer, for free."""
-    clip = mechanisms.ClipValues(-30, 30)
-    mechanism = mechanisms.Laplace.for_epsilon("0.15", clip.bound(), clip.grid)
-    answer = desk.ask(mechanism, clip.bound(), lambda riders: clip.total(riders.minutes - 30))
-    error, truth = f"{mechanism.error() / people:.2f}", f"{desk.riders.minutes.mean():.2f}"
-    desk.note("mean minutes", f"{30 + answer / people:.2f}", error, "0.15", truth)
+SQL: dict[str, tuple[str, dict[str, Any]]] = {
+    "rides and minutes by district": (
+        "SELECT district, COUNT(*) AS rides, AVG(minutes) AS minutes FROM rides GROUP BY district",
+        {"epsilon": 0.5},
+    ),
+    "how many people ride": (
+        "SELECT COUNT(DISTINCT rider_id) AS riders FROM rides",
+        {"error": so.within(60, of="riders")},  # the least ε that is off by 60 or less
+    ),
+    "a typical ride": (
+        "SELECT MEDIAN(minutes) AS median FROM rides",
+        {"epsilon": 0.2},
+    ),
+    "kilometres in a month, by rider": (
+        "SELECT AVG(total) AS mean FROM (SELECT rider_id, SUM(kilometres) AS total FROM rides GROUP BY rider_id)",
+        {"epsilon": 0.2},
+    ),
+    "rides by day of the week": (
+        "SELECT ISODOW(day) AS weekday, COUNT(*) AS rides FROM rides GROUP BY ISODOW(day) ORDER BY weekday",
+        {"epsilon": 0.5},
+    ),
+}
 
 
-def median_of_minutes(desk: Desk) -> None:
-    """The median by the exponential mechanism over the intervals of a public grid from 0 to 120 minutes."""
-    bound = so.Bound.scalar(1)
-    mechanism = mechanisms.Quantiles(("0.5",), epsilon="0.15", low=0, high=120)
-    (answer,) = desk.ask(mechanism, bound, lambda riders: riders.minutes)
-    error, truth = f"{mechanism.error():.0f} ranks", f"{np.median(desk.riders.minutes):.1f}"
-    desk.note("median minutes", f"{answer:.1f}", error, "0.15", truth)
+def longest(budget: DataAccount) -> Ask:
+    """The sixth question, by method calls: where do people ride for more than half an hour?"""
+    rides = budget.table("rides").filter(so.col("minutes") > 30)
+    return rides.group_by("district").agg(rides=so.count()).order_by("-rides").limit(3)
 
 
-def busiest_districts(desk: Desk) -> None:
-    """The three busiest, in order, in one shot; no count comes out."""
-    bound = so.Bound.scalar(1)
-    mechanism = mechanisms.TopK.for_epsilon("0.15", bound, len(DISTRICTS), count=3, monotone=True)
-
-    def exact(riders: Riders) -> Any:
-        return np.bincount(riders.district, minlength=len(DISTRICTS))
-
-    answer = desk.ask(mechanism, bound, exact)
-    truth = np.argsort(-exact(desk.riders))[:3]
-    error = f"{mechanism.error():.0f} riders short"
-    desk.note("three busiest districts", _names(answer), error, "0.15", _names(truth))
+def ask(question: str, asked: Ask, words: dict[str, Any], console: Console) -> Asked:
+    """Show the price, which touches no data; then pay, and show the answer with its error bars."""
+    price = asked.price(**words)
+    answer = asked.run(**words)
+    done = Asked(question, asked.text, price, answer)
+    console.print(Panel(Text(f"{done.text}\n\n{done.quote}\n\n{answer}"), title=question, title_align="left"))
+    return done
 
 
-def first_crowded_day(desk: Desk) -> None:
-    """An alarm on thirty daily counts pays for the one that it raises, not for the days before."""
-    bound = so.Bound.scalar(1)
-    mechanism = mechanisms.AboveThreshold.for_epsilon("0.2", bound, threshold=1_000, positives=1, monotone=True)
-
-    def exact(riders: Riders) -> Any:
-        return np.bincount(riders.day, minlength=DAYS)
-
-    raised = desk.ask(mechanism, bound, exact)
-    answer = f"day {len(raised)}" if raised[-1] else "none"
-    truth = f"day {int(np.argmax(exact(desk.riders) > 1_000)) + 1}"
-    error = f"{mechanism.error(queries=DAYS):.0f} riders"
-    desk.note("first day above 1,000 riders", answer, error, "0.20", truth)
-
-
-def refused_seventh(desk: Desk, console: Console) -> None:
-    """One more count would exceed the cap, by however little: it is refused before the data is touched."""
-    bound = so.Bound.scalar(1)
-    mechanism = mechanisms.Laplace.for_epsilon("0.01", bound)
+def refuse(budget: DataAccount, console: Console) -> None:
+    """One question more than the budget covers: it is refused before the data is touched."""
+    asked = budget.sql("SELECT district, SUM(kilometres) AS kilometres FROM rides GROUP BY district")
     try:
-        desk.ask(mechanism, bound, lambda riders: len(riders.day))
+        asked.run(epsilon=1)
     except BudgetError as refusal:
         console.print(Panel(Text(str(refusal)), title="the seventh question is refused", title_align="left"))
     else:
         raise SystemExit("the seventh question was answered: the budget does not hold")
 
 
-def show_noise(console: Console) -> tuple[noise.DiscreteLaplace, Any]:
-    """Print what exact noise looks like: whole numbers of a stated law, from a keystream that takes no seed."""
-    law = noise.DiscreteLaplace(10)
-    draws = law.draw(100_000)
-    within = float(np.mean(np.abs(draws) <= law.tail(0.95)))
-    console.print(f"[bold]Exact noise[/], discrete Laplace of scale 10: {draws[:14].tolist()} …")
-    console.print(
-        f"100,000 of them: standard deviation {draws.std():.2f} (the law: {law.variance**0.5:.2f}), "
-        f"{within:.1%} within ±{law.tail(0.95)} (the law: at least 95 %)\n"
-    )
-    return law, draws
-
-
-def table_of(rows: list[Row]) -> Table:
-    """Return the answers as a table."""
-    table = Table(title="six questions under one budget, ε = 1 in all", title_justify="left")
-    for heading in ("question", "private answer", "± at 95 %", "ε", "true (the data is made up)"):
-        table.add_column(heading)
-    for row in rows:
-        table.add_row(row.question, row.answer, row.error, row.epsilon, row.truth)
-    return table
-
-
 def main() -> None:
     """Ask, show, refuse, explain, report."""
     console = Console()
-    law, draws = show_noise(console)
-    desk = Desk(so.Account(so.budget(epsilon=1)), made_up())
-    histogram = counts_by_district(desk)
-    sum_of_kilometres(desk)
-    mean_of_minutes(desk, sum(histogram.counts))
-    median_of_minutes(desk)
-    busiest_districts(desk)
-    first_crowded_day(desk)
-    console.print(table_of(desk.rows))
-    refused_seventh(desk, console)
-    explanation = so.explain(1)
-    console.print(Panel(Text(str(explanation)), title="what ε = 1 means", title_align="left"))
-    path = demo_report.write(desk.rows, histogram, law, draws, explanation)
-    console.print(f"report with plots: [bold]{path}[/]")
-
-
-def _few(numbers: Any) -> str:
-    return ", ".join(f"{number:,}" for number in numbers[:4]) + " …"
-
-
-def _names(places: Any) -> str:
-    return ", ".join(DISTRICTS[place] for place in places)
+    table = made_up()
+    rides = declared(table)
+    console.print(Panel(Text(str(rides)), title="what is declared", title_align="left"))
+    budget = so.account(rides, so.budget(epsilon=2, delta=1e-9))
+    answered = [ask(question, budget.sql(text), words, console) for question, (text, words) in SQL.items()]
+    answered.append(ask("long rides", longest(budget), {"epsilon": 0.3}, console))
+    refuse(budget, console)
+    explanation = so.explain(2, 1e-9)
+    console.print(Panel(Text(str(explanation)), title="what ε = 2, δ = 1e-9 means", title_align="left"))
+    truth = table.to_pandas().groupby("district").agg(rides=("minutes", "size"), minutes=("minutes", "mean"))
+    path = demo_report.write(answered, truth, budget, explanation)
+    console.print(f"{budget}\nreport with plots: [bold]{path}[/]")
 
 
 if __name__ == "__main__":

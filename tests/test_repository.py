@@ -118,7 +118,7 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     ran = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
     assert "the seventh question is refused" in ran.stdout
     written = {path.name for path in (tmp_path / "demo-out").iterdir()}
-    assert written == {"report.html", "districts.png", "noise.png", "budget.png", "trade-off.png"}
+    assert written == {"report.html", "districts.png", "weekdays.png", "budget.png", "trade-off.png"}
 
 
 def test_version_is_said_once() -> None:

@@ -35,7 +35,7 @@ def _budget(dataset: Any) -> Any:
 
 def by_city(path: str, cities: list[str]) -> Timing:
     """From the text to the answer, one row protected."""
-    trips = so.dataset("trips", path, columns={"fare": FARE, "city": so.keys(cities)})
+    trips = so.dataset("trips", path, unit=so.ROW, columns={"fare": FARE, "city": so.keys(cities)})
     budget = _budget(trips)
     started = perf_counter()
     budget.sql(BY_CITY).run(epsilon=1)
@@ -106,7 +106,7 @@ def medians(settings: list[dict[str, Any]], repetitions: int) -> Timing:
     found = {}
     started = perf_counter()
     for setting in settings:
-        table = so.dataset("numbers", _parquet(setting["path"]), columns={"value": FARE})
+        table = so.dataset("numbers", _parquet(setting["path"]), unit=so.ROW, columns={"value": FARE})
         asked = _budget(table).sql("SELECT MEDIAN(value) AS middle FROM numbers")
         found[setting["name"]] = [float(asked.run(epsilon=setting["epsilon"])["middle"][0]) for _ in range(repetitions)]
     seconds = perf_counter() - started
@@ -115,8 +115,7 @@ def medians(settings: list[dict[str, Any]], repetitions: int) -> Timing:
 
 
 def private_keys(path: str, truth: dict[str, int], epsilon: float, delta: float, each: int, repetitions: int) -> Timing:
-    table = so.dataset("words", _parquet(path), unit="user", limits=so.limits(rows=each, groups=each, rows_per_group=1))
-    asked = _budget(table).sql("SELECT word, COUNT(DISTINCT user) AS people FROM words GROUP BY word")
+    asked = _words(path, each).sql("SELECT word, COUNT(DISTINCT user) AS people FROM words GROUP BY word")
     kept, errors = 0, []
     started = perf_counter()
     for _ in range(repetitions):
@@ -125,6 +124,11 @@ def private_keys(path: str, truth: dict[str, int], epsilon: float, delta: float,
         errors += [people - truth[word] for word, people in zip(found["word"], found["people"], strict=True)]
     seconds = perf_counter() - started
     return seconds, repetitions, {"kept": kept / repetitions, "count": root_mean_square(errors)}
+
+
+def _words(path: str, each: int) -> Any:
+    limits = so.limits(rows=each, groups=each, rows_per_group=1)
+    return _budget(so.dataset("words", _parquet(path), unit="user", limits=limits))
 
 
 def _visits(path: str, cities: list[str], rows: int = 3) -> Any:

@@ -5,18 +5,20 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``noise``       exact randomness; the only room that touches entropy
 ``accounting``  what privacy costs: units, bounds, events, curves, composition, calibration, budgets and filters
 ``mechanisms``  noise and accounting together: each adds noise and names its own event
+``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
 ``serve``       the skins: for now the command line, ``sordino epsilon``, ``sordino noise``, ``sordino explain``
 
-The way of a release: a mechanism names its *event* under a *bound*; an *account* prices the event, charges it and gives
-a *grant*; the mechanism releases once for that grant.
+The way of a question: it becomes a frozen *plan*; its *price* is known before data is touched; the *account* charges it
+and gives a *grant*; it is run once for that grant, and what comes out is noisy.
 
+>>> import pyarrow as pa
 >>> import sordino as so
->>> account = so.Account(so.budget(epsilon=1))
->>> count = so.mechanisms.Laplace(scale=10)
->>> bound = so.Bound.scalar(1)
->>> grant = account.reserve(count.event(bound), bound)
->>> isinstance(count.release(1234, grant), int)
-True
+>>> table = pa.table({"rider": [1, 1, 2], "fare": [9.0, 5.0, 7.0]})
+>>> rides = so.dataset("rides", table, unit="rider", columns={"fare": so.bounds(0, 100)}, limits=so.limits(rows=2))
+>>> budget = so.account(rides, so.budget(epsilon=1))
+>>> answer = budget.sql("SELECT COUNT(*) AS rides, AVG(fare) AS fare FROM rides").run(epsilon=0.5)
+>>> answer.names
+['rides', 'fare']
 
 Everything here is imported when first asked for, so ``import sordino`` costs next to nothing.
 """
@@ -27,35 +29,84 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import accounting, mechanisms, noise
+    from . import accounting, mechanisms, noise, query
     from .accounting.account import Account, unlimited
     from .accounting.bound import ROW, Bound, Unit
     from .accounting.budget import Budget, budget
     from .accounting.event import Event
     from .accounting.explain import explain
     from .accounting.neighbours import Neighbours
+    from .query.ask import account
+    from .query.bounding import bounding
+    from .query.dataset import dataset
+    from .query.declare import bounds, column, keys, limits, private, public
+    from .query.frame_aggregates import (
+        correlation,
+        count,
+        count_distinct,
+        count_people,
+        covariance,
+        deviation,
+        histogram,
+        maximum,
+        mean,
+        median,
+        minimum,
+        quantile,
+        regression,
+        sum,  # noqa: A004  (only for who reads types; users write so.sum)
+        top,
+        variance,
+    )
+    from .query.frame_expression import col, lit
+    from .query.frame_when import when
+    from .query.frame_windows import lag, lead, rank, row_number
+    from .query.goal import within
 
 _HOME = {
-    "account": "query.ask",
-    "bounding": "query.bounding",
-    "bounds": "query.declare",
-    "column": "query.declare",
-    "dataset": "query.dataset",
-    "keys": "query.declare",
-    "limits": "query.declare",
-    "private": "query.declare",
-    "public": "query.declare",
-    "within": "query.goal",
+    "ROW": "accounting.bound",
     "Account": "accounting.account",
     "Bound": "accounting.bound",
     "Budget": "accounting.budget",
     "Event": "accounting.event",
     "Neighbours": "accounting.neighbours",
-    "ROW": "accounting.bound",
     "Unit": "accounting.bound",
+    "account": "query.ask",
+    "bounding": "query.bounding",
+    "bounds": "query.declare",
     "budget": "accounting.budget",
+    "col": "query.frame_expression",
+    "column": "query.declare",
+    "correlation": "query.frame_aggregates",
+    "count": "query.frame_aggregates",
+    "count_distinct": "query.frame_aggregates",
+    "count_people": "query.frame_aggregates",
+    "covariance": "query.frame_aggregates",
+    "dataset": "query.dataset",
+    "deviation": "query.frame_aggregates",
     "explain": "accounting.explain",
+    "histogram": "query.frame_aggregates",
+    "keys": "query.declare",
+    "lag": "query.frame_windows",
+    "lead": "query.frame_windows",
+    "limits": "query.declare",
+    "lit": "query.frame_expression",
+    "maximum": "query.frame_aggregates",
+    "mean": "query.frame_aggregates",
+    "median": "query.frame_aggregates",
+    "minimum": "query.frame_aggregates",
+    "private": "query.declare",
+    "public": "query.declare",
+    "quantile": "query.frame_aggregates",
+    "rank": "query.frame_windows",
+    "regression": "query.frame_aggregates",
+    "row_number": "query.frame_windows",
+    "sum": "query.frame_aggregates",
+    "top": "query.frame_aggregates",
     "unlimited": "accounting.account",
+    "variance": "query.frame_aggregates",
+    "when": "query.frame_when",
+    "within": "query.goal",
 }
 _ROOMS = ("accounting", "mechanisms", "noise", "query")
 
@@ -67,12 +118,46 @@ __all__ = [
     "Event",
     "Neighbours",
     "Unit",
+    "account",
     "accounting",
+    "bounding",
+    "bounds",
     "budget",
+    "col",
+    "column",
+    "correlation",
+    "count",
+    "count_distinct",
+    "count_people",
+    "covariance",
+    "dataset",
+    "deviation",
     "explain",
+    "histogram",
+    "keys",
+    "lag",
+    "lead",
+    "limits",
+    "lit",
+    "maximum",
+    "mean",
     "mechanisms",
+    "median",
+    "minimum",
     "noise",
+    "private",
+    "public",
+    "quantile",
+    "query",
+    "rank",
+    "regression",
+    "row_number",
+    "sum",
+    "top",
     "unlimited",
+    "variance",
+    "when",
+    "within",
 ]
 
 

@@ -12,6 +12,7 @@ from laws import references as reference
 from sordino.accounting.bound import Bound
 from sordino.mechanisms.adaptive_clipping import AdaptiveClipping
 from sordino.mechanisms.grid import INTEGERS
+from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
 from sordino.mechanisms.ladder import Ladder
 from sordino.mechanisms.law_case import Case
 from sordino.mechanisms.local_sensitivity import LocalAnswer
@@ -32,6 +33,38 @@ def _median_law(value: list[int], level: float) -> reference.Law:
     half = len(value) / 2
     scores = [-max(0.0, sum(v < x for v in value) - half, half - sum(v <= x for v in value)) for x in range(6)]
     return reference.exponential(scores, level / 2)
+
+
+def _weights(value: GroupedHistogram, size: int) -> list[list[int]]:
+    """The weights of each group, bucket by bucket."""
+    weights = [[0] * size for _ in range(value.groups)]
+    for group, bucket, weight in value.rows:
+        weights[group][bucket] += weight
+    return weights
+
+
+def _product(laws: list[reference.Law]) -> reference.Law:
+    """The law of independent outcomes, as tuples."""
+    joint: dict[Any, float] = {(): 1.0}
+    for law in laws:
+        joint = {(*labels, label): share * each for labels, share in joint.items() for label, each in law.items()}
+    return joint
+
+
+def _grouped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
+    """The medians of two groups over three buckets at ε = 2; a weight of one moves a score by half a rank."""
+    laws = []
+    for weights in _weights(value, 3):
+        below = [sum(weights[:bucket]) for bucket in range(4)]
+        half = sum(weights) / 2
+        scores = [-max(0.0, below[bucket] - half, half - below[bucket + 1]) for bucket in range(3)]
+        laws.append(reference.exponential(scores, level / 2))
+    return _product(laws)
+
+
+def _grouped_mode_law(value: GroupedHistogram, level: float) -> reference.Law:
+    """The most frequent of two categories in each of two groups at ε = 1: weights only rise, so the rate is ε itself."""
+    return _product([reference.exponential([float(each) for each in row], level) for row in _weights(value, 2)])
 
 
 def _kept(units: int, epsilon: float) -> float:
@@ -113,6 +146,37 @@ TABLES = (
         neighbour=[0, 3, 3],
         outcome=lambda released: tuple(released.tolist()),
         draws=1500,
+    ),
+    Case(
+        "grouped-quantile",
+        lambda level: GroupedQuantile(Fraction(1, 2), 2 / level, 3),
+        ONE,
+        value=GroupedHistogram([(0, 1, 2), (1, 0, 1), (1, 2, 1)], 2),
+        neighbour=GroupedHistogram([(0, 1, 2), (1, 0, 1)], 2),
+        outcome=lambda released: tuple(released.tolist()),
+        law=_grouped_median_law,
+        tightness=0.1,
+        draws=6000,
+    ),
+    Case(
+        "grouped-top",
+        lambda level: GroupedTop(1, 1 / level, 2),
+        Bound.vector(l0=2, l1=1),
+        value=GroupedHistogram([(0, 0, 1), (1, 1, 1)], 2),
+        neighbour=GroupedHistogram([(1, 1, 1)], 2),
+        outcome=lambda released: tuple(released[:, 0].tolist()),
+        law=_grouped_mode_law,
+        tightness=0.1,
+        draws=6000,
+    ),
+    Case(
+        "grouped-top-two",
+        lambda level: GroupedTop(2, 2 / level, 3),
+        Bound.scalar(2),
+        value=GroupedHistogram([(0, 0, 2), (0, 1, 2)], 1),
+        neighbour=GroupedHistogram([(0, 1, 2)], 1),
+        outcome=lambda released: tuple(released[0].tolist()),
+        tightness=0.1,
     ),
     Case(
         "truncated-geometric",

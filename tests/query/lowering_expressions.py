@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 
-from sordino.query.expression import ColumnRef, Expression
+from sordino.query.expression import ColumnRef
 from sordino.query.kinds import Kind
 from sordino.query.literals import literal
 from sordino.query.operations import DATE_PARTS, DATE_TRUNCATIONS, call
@@ -29,14 +29,19 @@ _CONSTANTS: dict[Kind, Strategy] = {
 
 def expressions(columns: Mapping[str, Kind], kind: Kind, depth: int = 3) -> Strategy:
     """Return a strategy for expressions of a kind; exp, ln and power are left out, since they may differ in a bit."""
-    leaves = [ColumnRef(each, name) for name, each in columns.items() if each is kind]
+    return _expressions(tuple(columns.items()), kind, depth)
+
+
+@cache
+def _expressions(columns: tuple[tuple[str, Kind], ...], kind: Kind, depth: int) -> Strategy:
+    leaves = [ColumnRef(each, name) for name, each in columns if each is kind]
     constants = _CONSTANTS[kind].map(literal)
     simple = st.one_of(st.sampled_from(leaves), constants) if leaves else constants
     if depth == 0:
         return simple
 
     def below(wanted: Kind) -> Strategy:
-        return st.deferred(lambda: expressions(columns, wanted, depth - 1))
+        return _expressions(columns, wanted, depth - 1)
 
     return st.one_of(simple, *_COMPOUND[kind](below), *_chosen(kind, below))
 

@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 import ibis
+
 from query.engines import Engine
 
 Rows = list[tuple[Any, ...]]

@@ -108,11 +108,11 @@ def test_a_trees_variances_are_those_of_least_squares(sets: list[Keys]) -> None:
 
 def test_a_lattice_is_better_than_its_raw_values() -> None:
     generator = np.random.default_rng(4)
-    many, exact = levels_of(LATTICES["cube"], generator, 1000)
+    many, exact = levels_of(LATTICES["cube"], generator, 300)
     total = exact.sum()
     solved = [
         consistent([Level(level.keys, level.cells, level.values[draw], level.variances) for level in many])[3].values[0]
-        for draw in range(1000)
+        for draw in range(300)
     ]
     assert np.var(np.array(solved) - total) < np.var(many[3].values[:, 0] - total)
 

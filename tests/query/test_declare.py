@@ -147,3 +147,9 @@ def test_tables_are_frozen_and_show_no_source() -> None:
     with pytest.raises(TypeError):
         table.columns["y"] = bounds(0, 1)  # type: ignore[index]
     assert public(secret).is_public
+
+
+def test_keys_by_the_million_belong_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sordino.query.declare.MOST_KEYS", 3)
+    with pytest.raises(ArgumentError, match="put them in a public table"):
+        keys(range(4))

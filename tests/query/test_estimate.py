@@ -192,7 +192,7 @@ def test_correlation_intervals_cover() -> None:
 
 def test_an_undefined_function_opens_the_interval() -> None:
     law = DiscreteLaplace(50)
-    derived = Derived(spread, np.array([[1.0, -500.0], [0.0, 0.0], [1.0, 1.0]]), [law] * 3, 0.0, 7.0)
+    derived = Derived(spread, np.array([[1.0, -500.0], [0.0, 0.0], [1.0, 1.0]]), [law] * 3, 0, 7)
     low, high = derived.interval(0.95)
     assert (low[0], high[0]) == (low[1], high[1]) == (0.0, 7.0)
     assert np.isnan(derived.values[1])
@@ -206,6 +206,7 @@ def test_derived_intervals_are_the_same_each_time_and_for_parts() -> None:
     part = derived.take(np.array([5, 1200]))
     assert np.array_equal(part.interval(0.9)[0], first[0][[5, 1200]])
     assert derived.standard_error is None
+    assert [end.tolist() for end in part.interval("0.9999")] == [[-np.inf] * 2, [np.inf] * 2]
 
 
 # ---- others ---------------------------------------------------------------------------------------------------------

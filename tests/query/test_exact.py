@@ -53,11 +53,15 @@ KEYS = {
 }
 
 
+def some_of(engine: Engine, number: int) -> list[str]:
+    """Return which keys to try: all of them, but on Spark, which takes a second for each query, only one."""
+    return [list(KEYS)[number % len(KEYS)]] if engine.name == "spark" else list(KEYS)
+
+
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    """Visits of 12 people and of nobody; one of them has 1,000."""
+    """Visits of 12 people and of nobody; one of them has many."""
     drawn = random.Random(20)  # noqa: S311  (test data)
-    people = [*range(12), None] * 12 + [99] * 1000
     return [
         visit(
             person,
@@ -66,7 +70,7 @@ def rows() -> list[Row]:
             drawn.choice(HOSTILE_REALS),
             drawn.choice(HOSTILE_INTEGERS),
         )
-        for person in people
+        for person in [*range(12), None] * 8 + [99] * 200
     ]
 
 
@@ -76,24 +80,27 @@ def table(engine: Engine, rows: list[Row]) -> ibis.Table:
 
 
 @pytest.mark.parametrize("method", ALL_CHOSEN)
-@pytest.mark.parametrize("keys", KEYS)
-def test_sums_and_people_are_those_of_the_slow_way(table: ibis.Table, rows: list[Row], method: str, keys: str) -> None:
-    asked = task(ALL_CHOSEN[method], *KEYS[keys], people=True)
-    expected = exact_reference.exact(asked, rows, "person")
-    found = as_lists(run(asked, table))
-    assert {**found, "distincts": []} == {**expected, "distincts": []}
-    assert any(any(line) for line in expected["sums"])
+def test_sums_and_people_are_those_of_the_slow_way(
+    engine: Engine, table: ibis.Table, rows: list[Row], method: str
+) -> None:
+    for keys in some_of(engine, list(ALL_CHOSEN).index(method)):
+        asked = task(ALL_CHOSEN[method], *KEYS[keys], people=True)
+        expected = exact_reference.exact(asked, rows, "person")
+        assert as_lists(run(asked, table)) == expected
+        assert any(any(line) for line in expected["sums"])
 
 
 @pytest.mark.parametrize("method", ALL_CHOSEN)
-@pytest.mark.parametrize("keys", ["none", "public", "mixed"])
-def test_histograms_are_those_of_the_slow_way(table: ibis.Table, rows: list[Row], method: str, keys: str) -> None:
-    asked = task(ALL_CHOSEN[method], *KEYS[keys], histograms=HISTOGRAMS, measures=(), monomials=())
-    expected = exact_reference.exact(asked, rows, "person")
-    found = as_lists(run(asked, table))
-    assert found["keys"] == expected["keys"]
-    assert found["histograms"] == expected["histograms"]
-    assert (found["people"], found["sums"]) == (None, [])
+def test_histograms_are_those_of_the_slow_way(engine: Engine, table: ibis.Table, rows: list[Row], method: str) -> None:
+    place = list(ALL_CHOSEN).index(method)
+    histograms = HISTOGRAMS[place : place + 1] if engine.name == "spark" else HISTOGRAMS
+    for keys in some_of(engine, place + 1):
+        asked = task(ALL_CHOSEN[method], *KEYS[keys], histograms=histograms, measures=(), monomials=())
+        expected = exact_reference.exact(asked, rows, "person")
+        found = as_lists(run(asked, table))
+        assert found["keys"] == expected["keys"]
+        assert found["histograms"] == expected["histograms"]
+        assert (found["people"], found["sums"]) == (None, [])
 
 
 @pytest.mark.parametrize("method", ["row", "sample"])
@@ -111,12 +118,13 @@ def test_a_missing_number_can_count_as_the_middle(table: ibis.Table, rows: list[
 
 def test_public_groups_come_back_from_an_empty_table(engine: Engine) -> None:
     empty = load(engine, [])
-    for keys, size in (("none", 1), ("public", 5), ("public with NULL", 6), ("private", 0), ("mixed", 0)):
-        for method in ("row", "weigh", "norm"):
+    sizes = {"none": 1, "public": 5, "public with NULL": 6, "private": 0, "mixed": 0}
+    for method in ("row", "weigh", "norm"):
+        for keys in some_of(engine, len(method)):
             asked = task(ALL_CHOSEN[method], *KEYS[keys], people=True, histograms=HISTOGRAMS[:1])
             found = run(asked, empty)
             assert as_lists(found) == exact_reference.exact(asked, [], "person")
-            assert found.groups == size
+            assert found.groups == sizes[keys]
 
 
 def test_sums_beyond_64_bits_are_exact(engine: Engine) -> None:

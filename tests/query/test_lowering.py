@@ -12,16 +12,15 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
 from query.engines import Engine
 from query.lowering_expressions import expressions
 from query.lowering_reference import evaluate
 from query.lowering_rows import rows_of
-
-from sordino.errors import QuestionError
 from sordino.query.expression import Call, ColumnRef, Expression
 from sordino.query.kinds import Kind
 from sordino.query.literals import literal
-from sordino.query.lowering import OPERATIONS, lower_expression
+from sordino.query.lowering import lower_expression
 from sordino.query.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
 
 REALS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, 5e-324, -2.2e-308, 1e-160, -1e-140, 1e15, -3e16, 1e149, -1e150, 1.7e308]

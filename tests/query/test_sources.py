@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from sordino.accounting.bound import ROW
 from sordino.errors import ArgumentError, QuestionError, SordinoError
 from sordino.query.dataset import Dataset, dataset
 from sordino.query.declare import bounds, column, keys, private, public
+from sordino.query.kinds import Kind
 from sordino.query.local import LocalTables
 from sordino.query.sources import source
 
@@ -85,28 +87,52 @@ def test_every_source_gives_the_same_rows(files: Path, name: str) -> None:
 def test_text_files_are_read_as_declared_and_nothing_is_guessed(files: Path, name: str) -> None:
     data = dataset("people", files / name, unit="id", columns={"pay": bounds(0, 100), "id": column(kind="integer")})
     assert rows(data) == PEOPLE.sort_by("id").to_pylist()
+    (files / "people.csv").with_name("more.csv").write_text("id,name,pay\n3,d,1\n")
+    assert len(rows(dataset("people", f"{files}/*.csv", unit="id"))) == 4
     plain = dataset("people", files / name, unit="id")
     assert {each.kind.value for each in plain.schema.tables["people"].columns.values()} == {"text"}
     assert rows(plain)[0] == {"id": "1", "name": CANARY, "pay": "10.5"}
 
 
 def test_a_bad_line_of_a_text_file_harms_only_itself(tmp_path: Path) -> None:
-    lines = ["id,x,day,seen", "1,2.5,2024-02-29,2024-02-29 12:00:00", "2,many,2024-02-30,never", "3", "4,1,,,,", "5,,,"]
+    good = ["1,2.5,2024-02-29,2024-02-29 12:00:00", "2,many,2024-02-30,never", "5,,,", "7,1e999,infinity,infinity"]
+    bad = [
+        b"3",
+        b"4,1,,,,",
+        b"6,\xff\xfe,,",
+        b'8,"un"q,1,2',
+        b'9,"open,,',
+        b'10,a"b,,',
+        b"11,\x1f,,",
+        b"",
+        b"x" * 3_000_000,
+    ]
+    first, *rest = good
     file = tmp_path / "odd.csv"
-    file.write_bytes("\n".join(lines).encode() + b"\n6,\xff\xfe,,\n7,1e999,infinity,infinity\n")
-    data = dataset(
-        "odd",
-        file,
-        unit="id",
-        columns={"x": bounds(0, 9), "day": column(kind="date"), "seen": column(kind="timestamp")},
-    )
-    found = {row["id"]: (row["x"], str(row["day"]), str(row["seen"])) for row in rows(data)}
-    assert found == {
+    declared = {"x": bounds(0, 9), "day": column(kind="date"), "seen": column(kind="timestamp")}
+    file.write_bytes(b"\n".join([b"id,x,day,seen", first.encode(), *bad, *map(str.encode, rest), b""]))
+    expected = {
         "1": (2.5, "2024-02-29", "2024-02-29 12:00:00"),
         "2": (None, "None", "None"),
         "5": (None, "None", "None"),
         "7": (float("inf"), "None", "None"),
     }
+    data = dataset("odd", file, unit="id", columns=declared)
+    assert {row["id"]: (row["x"], str(row["day"]), str(row["seen"])) for row in rows(data)} == expected
+    assert data.table("odd").count().to_pyarrow().as_py() == len(good)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_quotes_in_text_files_are_read_by_the_book(tmp_path: Path, end: str) -> None:
+    values = ['say ""no""', "a,b", "", "Å|ß", "'", "x" * 100_000, " y "]
+    lines = [
+        '\ufeff"id",a""b,"c,d"'.replace('a""b', '"a""b"'),
+        *(f'"{n}","{value}",{n}' for n, value in enumerate(values)),
+    ]
+    (tmp_path / "it's.csv").write_text(end.join(lines) + end, newline="")
+    data = dataset("quoted", tmp_path / "it's.csv", unit="id", columns={"c,d": column(kind="integer")})
+    read = [value.replace('""', '"') or None for value in values]
+    assert rows(data) == [{"id": str(n), 'a"b': value, "c,d": n} for n, value in enumerate(read)]
 
 
 def test_the_files_of_a_pattern_are_those_of_the_declaration(files: Path) -> None:
@@ -134,7 +160,8 @@ def test_paths_are_kept_when_the_working_directory_changes(files: Path, monkeypa
         (lambda here: [f"{here}/x.csv", (here / "x.csv").write_text("")][0], "must name every column"),
         (lambda here: [f"{here}/x.csv", (here / "x.csv").write_text("a,,b\n")][0], "must name every column"),
         (lambda here: [f"{here}/x.csv", (here / "x.csv").write_text("a,A\n")][0], "must name every column"),
-        (lambda here: [f"{here}/x.csv", (here / "x.csv").write_bytes(b"\xff\xfe")][0], "cannot be read as CSV"),
+        (lambda here: [f"{here}/x.csv", (here / "x.csv").write_bytes(b"\xff\xfe")][0], "is not written in UTF-8"),
+        (lambda here: [f"{here}/x.csv", (here / "x.csv").write_text('a,"b\n')][0], "cannot be read as CSV"),
         (lambda here: [f"{here}/x.csv.gz", (here / "x.csv.gz").write_bytes(b"no")][0], "cannot be read as CSV"),
         (lambda here: [f"{here}/x.parquet", (here / "x.parquet").write_bytes(b"no")][0], "cannot be read as Parquet"),
         (
@@ -241,6 +268,12 @@ def test_public_ibis_tables_may_be_any_view(files: Path) -> None:
     assert rows(data, "ids") == [{"id": 1}, {"id": 2}]
 
 
+def test_postgres_needs_its_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ArgumentError, match=r"pip install 'sordino\[postgres\]'"):
+        dataset("people", "postgresql://host/db", unit="id")
+
+
 def test_postgres_by_its_url(postgres_engine: Engine) -> None:
     physical = postgres_engine.load("people", PEOPLE).get_name()
     data = dataset("people", source(postgres_engine.url, table=physical), unit="id")
@@ -248,7 +281,6 @@ def test_postgres_by_its_url(postgres_engine: Engine) -> None:
     assert rows(data) == PEOPLE.sort_by("id").to_pylist()
     with pytest.raises(ArgumentError, match="there is no table 'people'"):
         dataset("people", postgres_engine.url, unit="id")
-    data.backend.disconnect()
 
 
 def test_postgres_tables_share_one_connection(postgres_engine: Engine) -> None:
@@ -258,7 +290,6 @@ def test_postgres_tables_share_one_connection(postgres_engine: Engine) -> None:
     assert data.table("one").get_backend() is data.table("two").get_backend()
     joined = data.table("one").join(data.table("two"), "id")
     assert joined.count().to_pyarrow().as_py() == 5
-    data.backend.disconnect()
 
 
 def test_spark_by_its_session_and_by_a_frame(spark_engine: Engine) -> None:
@@ -284,12 +315,15 @@ def test_public_tables_come_to_where_the_private_ones_are(engine: Engine, files:
 
 
 def test_public_text_files_are_typed_wherever_they_go(engine: Engine, files: Path) -> None:
-    (files / "rates.csv").write_text("id,rate\n1,0.5\n2,much\n")
+    (files / "rates.csv").write_text("id,rate\n1,0.5\n2,much\nnone,1\n")
     tables = {
         "people": private(engine.load("people", PEOPLE), unit="id"),
         "rates": public(files / "rates.csv", columns={"id": column(kind="integer"), "rate": bounds(0, 1)}),
     }
-    assert rows(dataset("staff", tables, unit="person"), "rates") == [{"id": 1, "rate": 0.5}, {"id": 2, "rate": None}]
+    data = dataset("staff", tables, unit="person")
+    assert data.schema.tables["rates"].columns["id"].kind is Kind.INTEGER
+    found = sorted(rows(data, "rates"), key=lambda row: row["id"] or 9)
+    assert found == [{"id": 1, "rate": 0.5}, {"id": 2, "rate": None}, {"id": None, "rate": 1.0}]
 
 
 def test_private_frames_never_move(engine: Engine) -> None:

@@ -7,10 +7,12 @@ Numbers
     ``Laplace``, ``Gaussian``, ``DiscreteGaussian``     noise on a number, a vector or an array, on a public ``Grid``
     ``SmoothLaplace``, ``SmoothCauchy``, ``Ladder``     noise as large as the data at hand needs (``LocalAnswer``)
     ``Quantiles``                                       medians and other quantiles
+    ``GroupedQuantile``                                 a quantile of each group's histogram (``GroupedHistogram``)
 Choices
     ``Exponential``                                     one of a list, better ones more often
     ``GumbelMax``, ``PermuteAndFlip``, ``LaplaceMax``   the largest of noisy scores
     ``TopK``                                            the best k, in order
+    ``GroupedTop``                                      the most frequent categories of each group
     ``AboveThreshold``, ``NumericAboveThreshold``       which of a stream are large; ``start`` gives a ``Watch``
     ``TruncatedGeometric``, ``LaplaceThreshold``, ``GaussianThreshold``  which keys may be shown
 People
@@ -30,6 +32,7 @@ from .clipping import ClipNorm, ClipValues
 from .exponential import Exponential
 from .gaussian import DiscreteGaussian, Gaussian
 from .grid import INTEGERS, Grid
+from .grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
 from .ladder import Ladder
 from .laplace import Laplace
 from .local_sensitivity import LocalAnswer
@@ -60,6 +63,9 @@ __all__ = [
     "Gaussian",
     "GaussianThreshold",
     "Grid",
+    "GroupedHistogram",
+    "GroupedQuantile",
+    "GroupedTop",
     "GumbelMax",
     "IsAnomaly",
     "Ladder",

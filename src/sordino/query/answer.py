@@ -19,9 +19,9 @@ from sordino.errors import ArgumentError
 
 from .arrow import column_array, ends_arrays
 from .convolution import Floats
+from .display import Cell, cells, width
 from .estimate import Estimate, Interval
 from .evaluate import Evaluated
-from .display import Cell, cells, width
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 from sordino.accounting.account import Account, UnlimitedAccount
 from sordino.accounting.budget import Budget
@@ -32,6 +33,8 @@ from .assembly import answer_of
 from .bounding import Bounding
 from .dataset import Dataset
 from .exact import compute
+from .frame import Frame
+from .frame_draft import Arranged, Draft
 from .goal import Within, cheapest, error_of, noise_of
 from .plan import QueryPlan
 from .planner import Wishes
@@ -124,6 +127,17 @@ class Ask:
         return Spend(None, amount, keys_delta=keys) if by_rho else Spend(amount, None, gaussian, keys)
 
 
+class FrameAsk(Arranged, Ask):
+    """A question that was built by method calls, with what can still be done to its answer."""
+
+    def __init__(self, data: DataAccount, draft: Draft) -> None:
+        super().__init__(data, draft.question, draft.text)
+        self._draft = draft
+
+    def _redrafted(self, draft: Draft) -> Self:
+        return type(self)(self._data, draft)
+
+
 class _Asked:
     """The words of `price` and `run`, read and checked."""
 
@@ -194,6 +208,10 @@ class DataAccount:
     def sql(self, text: str) -> Ask:
         """Return the question that the text asks; refused with what to write instead if it cannot be answered."""
         return Ask(self, parse(text, self.dataset.schema), text)
+
+    def table(self, name: str) -> Frame[FrameAsk]:
+        """Return a table to ask about by method calls: ``.group_by("city").agg(rides=so.count())``."""
+        return Frame.over(self.dataset.schema, name, partial(FrameAsk, self))
 
     def compute(self, task: Task, salt: int) -> Exact:
         """Run a task on the data's engine; what comes back is secret."""

@@ -108,14 +108,14 @@ def modulo(x: Band, y: Band) -> Band:
     """Return the remainder, with the sign of x, NULL for y = 0; where noise is in it, any remainder that y allows."""
     value = _remainder(x.value, y.value)
     divisor, dividend = absolute(y), absolute(x)
-    most = np.minimum(divisor.high, dividend.high)
+    most = np.minimum(divisor.high, dividend.high) + 1 / _FINE
     exact = (x.low == x.high) & (y.low == y.high)
     low = np.where(exact, value, np.where(x.low < 0, -most, 0.0))
     return _band(value, low, np.where(exact, value, np.where(x.high > 0, most, 0.0)))
 
 
 def _remainder(x: Floats, y: Floats) -> Floats:
-    """Return the remainder of whole numbers exactly, of reals in steps of 2^-20; NULL for what is larger than either."""
+    """Return the remainder: of whole numbers exactly, of reals in steps of 2^-20, of what is too large NULL."""
     integral = (np.floor(x) == x) & (np.floor(y) == y) & (np.maximum(np.abs(x), np.abs(y)) < LARGEST_WHOLE)
     fine = (np.abs(x) < _FINE_REACH) & (np.abs(y) < _FINE_REACH)
     steps = [np.where(fine, np.floor(number * _FINE + 0.5), np.nan) for number in (x, y)]

@@ -25,6 +25,7 @@ from .hashing import keyed_hash
 from .lowering_scan import OWNER
 from .lowering_values import real
 from .measures import whole
+from .packing import Field, can_pack, sample_packed
 
 WEIGHT = "weight__"
 ROWS = "rows__"
@@ -42,6 +43,8 @@ class Setting:
     bounding: Bounding
     groups: tuple[str, ...]
     """The columns that tell the groups of rows apart."""
+    fields: tuple[Field, ...] | None = None
+    """The ranges of all columns beside the owner, if each is a whole number from a known range."""
 
 
 def bounded(rows: ibis.Table, setting: Setting) -> ibis.Table:
@@ -69,9 +72,12 @@ def _all_rows(rows: ibis.Table, setting: Setting) -> ibis.Table:
 
 def _sample(rows: ibis.Table, setting: Setting) -> ibis.Table:
     """Return at most `rows` rows of each owner, first by hash."""
+    limit, fields = setting.bounding.linf, setting.fields
+    if fields is not None and can_pack(setting.engine, fields, limit):
+        return sample_packed(rows, fields, setting.salt, limit)
     content = [name for name in rows.columns if name != OWNER]
     ranked = _ranked(rows, setting, content)
-    return ranked.filter(ranked[_RANK] < whole(setting.bounding.linf)).drop(_RANK)
+    return ranked.filter(ranked[_RANK] < whole(limit)).drop(_RANK)
 
 
 def _ranked(rows: ibis.Table, setting: Setting, content: list[str]) -> ibis.Table:

@@ -25,7 +25,7 @@ from typing import Any
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
 
-from . import describe
+from . import describe, postgres_types
 from .declare import NOTHING, ColumnDeclaration, TableDeclaration, private
 from .kinds import Kind
 from .metadata import Limits, OwnedByColumn, OwnedByParent, Schema, Table
@@ -141,14 +141,19 @@ class _View:
 
     @classmethod
     def of(cls, name: str, declaration: Declaration, connected: Connected) -> _View:
-        declared, source = declaration.tables[name], connected.tables[name]
-        types, owner = dict(source.schema().items()), declaration.owner(name)
-        readings, hidden = _readings(types)
+        declared, owner = declaration.tables[name], declaration.owner(name)
+        source, unreadable = _CORRECTIONS.get(connected.engine, _as_it_is)(connected.tables[name])
+        types = dict(source.schema().items())
+        readings, hidden = _readings(types, unreadable)
         for column in filter(None, (*declared.columns, getattr(owner, "column", None))):
             if column in hidden:
                 raise QuestionError(f"column {name}.{column} cannot be used: {hidden[column]}", "SRD-Q202")
             if column not in types:
                 raise QuestionError(f"table {name!r} has no column {unknown(column, types)}", "SRD-Q201")
+        if not readings:
+            raise QuestionError(
+                f"table {name!r} has no column that can be asked about: {next(iter(hidden.values()))}", "SRD-Q202"
+            )
         columns = {
             column: column_of(f"{name}.{column}", reading.kind, declared.columns.get(column, NOTHING))
             for column, reading in readings.items()
@@ -157,15 +162,22 @@ class _View:
         return cls(Table(name, columns, owner, declared.limits, hidden), source.select(**expressions))
 
 
-def _readings(types: Mapping[str, Any]) -> tuple[dict[str, Reading], dict[str, str]]:
+def _as_it_is(table: Any) -> tuple[Any, Mapping[str, str]]:
+    return table, {}
+
+
+_CORRECTIONS = {"postgres": postgres_types.corrected}
+
+
+def _readings(types: Mapping[str, Any], unreadable: Mapping[str, str]) -> tuple[dict[str, Reading], dict[str, str]]:
     readings, hidden = {}, {}
     names = Counter(column.lower() for column in types)
     for column, dtype in types.items():
         reading = reading_of(dtype)
         if names[column.lower()] > 1:
             hidden[column] = "another column's name differs only in upper and lower case; rename one of them in a view"
-        elif reading is None:
-            hidden[column] = hidden_because(dtype)
+        elif reading is None or column in unreadable:
+            hidden[column] = unreadable.get(column) or hidden_because(dtype)
         else:
             readings[column] = reading
     return readings, hidden

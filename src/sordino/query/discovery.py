@@ -1,10 +1,10 @@
 """Bounds that nobody declared, found privately: how many rows a person has, and between which ends values lie.
 
 For each of them a histogram over public, logarithmic edges is computed and one edge is chosen by the exponential
-mechanism, so that about a given number of people lie beyond it. With noise of scale k/ε, raising a limit k by one costs √2/ε more
-noise in each group and saves what is cut off from those beyond, so the best limit has about √2·√groups/ε people beyond
-it (Amin, Kulesza, Muñoz Medina, Vassilvitskii 2019, for one group). Each person counts once: with the number of their
-rows, their largest and their smallest value.
+mechanism, so that about a given number of people lie beyond it. With noise of scale k/ε, raising a limit k by one
+costs √2/ε more noise in each group and saves what is cut off from those beyond, so the best limit has about
+√2·√groups/ε people beyond it (Amin, Kulesza, Muñoz Medina, Vassilvitskii 2019, for one group). Each person counts once:
+with the number of their rows, their largest and their smallest value.
 
 **Guarantee**: the exponential mechanisms' events, on a histogram in which one person weighs one (row-level privacy: as
 much as one row can become).
@@ -167,11 +167,14 @@ def discover(discovery: Discovery, compute: Compute, salt: int) -> Found:
         else:
             ends.setdefault(search.subject, []).append(edge)
     ranges = {expression: Range(min(pair), max(pair)) for expression, pair in ends.items()}
-    return Found(limits, {expression: _wide(found) for expression, found in ranges.items()})
+    return Found(limits, {expression: _usable(expression, found) for expression, found in ranges.items()})
 
 
-def _wide(found: Range) -> Range:
-    """Return a range that is not a single point."""
+def _usable(expression: Expression, found: Range) -> Range:
+    """Return a range that is not a single point, and of whole numbers for an integer."""
+    if expression.kind is Kind.INTEGER:
+        low, high = math.floor(found.low), math.ceil(found.high)
+        return Range(Fraction(low), Fraction(max(high, low + 1)))
     if found.low < found.high:
         return found
     place = bisect_left(_VALUES, found.high)

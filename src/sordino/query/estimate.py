@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.arguments import Number
+from sordino.arguments import Number, probability
 from sordino.noise import DiscreteLaplace, RoundedGaussian
 
 from .convolution import Floats
@@ -121,9 +121,10 @@ class Derived(Estimate):
 
     `function` takes an array of shape (vectors, …) and returns one of shape (…), without loops; NaN where undefined.
     The interval is *fiducial*: the released vectors less simulated noise are plausible exact ones, and the interval
-    holds the middle of the function's values on 1,999 of them. Where the function is nearly linear within the noise
-    (groups that are large against it) the coverage is nominal; for small groups it is not promised, and the interval
-    grows towards `low` and `high`. Where noise could make the function undefined, the interval is open on both sides.
+    holds the middle of the function's values on 1,999 of them, plus one standard deviation of what such a simulation is
+    off by. Where the function is nearly linear within the noise (groups that are large against it) the coverage is
+    nominal; for small groups it is not promised, and the interval grows towards `low` and `high`. Where noise could
+    make the function undefined, or more confidence is asked for than 1,999 draws can show, it is open on both sides.
     """
 
     function: Callable[[Floats], Floats]
@@ -140,9 +141,12 @@ class Derived(Estimate):
 
     def interval(self, confidence: Number) -> Interval:
         """Return percentiles of simulated answers, within the bounds; the same each time."""
-        skipped = max(0, math.floor((_DRAWS + 1) * (1 - float(confidence)) / 2) - 1)
         groups = self.released.shape[1]
-        low, high = np.empty(groups), np.empty(groups)
+        low, high = (np.full(groups, end, dtype=np.float64) for end in (self.low, self.high))
+        expected = (_DRAWS + 1) * float(1 - probability("confidence", confidence)) / 2
+        if expected < 1:
+            return low, high
+        skipped = math.floor(expected - math.sqrt(expected))
         size = max(1, _CHUNK // _DRAWS)
         for start in range(0, groups, size):
             part = slice(start, start + size)

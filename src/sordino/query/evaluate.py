@@ -103,14 +103,13 @@ class Evaluated:
         """Return the ends for noisy numbers; None where nothing is noisy or there are no numbers."""
         if not self.noisy or not self.kind.is_number:
             return None
+        level = probability("confidence", confidence)
         bare = self.bare
         if bare is not None:
-            return bare.interval(confidence) if isinstance(bare, Estimate | Several) else None
+            return bare.interval(level) if isinstance(bare, Estimate | Several) else None
         estimates = sum(isinstance(value, Estimate) for value in self.inputs.values())
-        outside = (1 - probability("confidence", confidence)) / max(estimates, 1)
-        result = self._operand(1 - outside)
-        if isinstance(result, Words):
-            return None
+        result = self._operand(1 - (1 - level) / max(estimates, 1))
+        assert isinstance(result, Band)  # noqa: S101  (it is a number)
         return result.low, result.high
 
     def take(self, rows: Rows) -> Evaluated:

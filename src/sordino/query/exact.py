@@ -29,6 +29,7 @@ from .lowering_relation import lower_relation
 from .lowering_scan import OWNER
 from .measures import bucket, step, whole
 from .metadata import Schema
+from .packing import Field
 from .task import Exact, Histogram, Monomial, Task
 from .whole_numbers import as_whole, fetch, whole_numbers, whole_sum
 
@@ -86,7 +87,7 @@ class _Computation:
         for place, histogram in enumerate(self.task.histograms):
             if histogram.categories is not None:
                 rows = _numbered(rows, _bucket(place), histogram)
-        return rows if self._by_row else self.groups.code(rows.filter(rows[OWNER].notnull()))
+        return rows if self._by_row else self.groups.code(rows)
 
     def answer(self, rows: ibis.Table) -> Exact:
         """Run the queries and put their results in order."""
@@ -111,7 +112,17 @@ class _Computation:
 
     @property
     def _setting(self) -> Setting:
-        return Setting(self.engine, self.salt, self.task.bounding, self.groups.columns)
+        return Setting(self.engine, self.salt, self.task.bounding, self.groups.columns, self._fields)
+
+    @property
+    def _fields(self) -> tuple[Field, ...] | None:
+        """The ranges of all that a row is seen as, or None where some of it is not a number from a known range."""
+        task = self.task
+        if task.distincts or not self.groups.are_public:
+            return None
+        fields = [Field(name, 0, self.groups.size - 1) for name in self.groups.columns]
+        fields += [Field(_measure(place), -each.steps, each.steps) for place, each in enumerate(task.measures)]
+        return (*fields, *(Field(_bucket(place), 0, each.buckets - 1) for place, each in enumerate(task.histograms)))
 
     def _totals(self, rows: ibis.Table) -> ibis.Table:
         """Return one line for each group that has rows: sums, people, distinct values."""

@@ -1,76 +1,98 @@
 """Expressions of the dataframe way of asking: ``so.col("fare") * 1.1``. They are lazy: names mean nothing until used.
 
-Where an expression is used, its *place* says what names mean there, and the expression becomes one of the allow-list's
-(``operations.call``), the same that SQL would give. Operands are constants unless they are expressions: a text beside
+Where an expression is used, it becomes the syntax tree that SQL would have there, and is read by SQL's own readers: one
+allow-list, one set of rules, for both ways of asking. Operands are constants unless they are expressions: a text beside
 an operator is a text, and ``col`` names a column.
 """
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Protocol, cast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, NoReturn
+
+from sqlglot import exp
 
 from sordino.errors import ArgumentError, QuestionError
 
-from .expression import Expression, Literal
-from .frame_constants import constant
-from .frame_methods import Build, Methods, calling
-from .literals import literal
-from .operations import call
-from .sql_dates import sum_or_date
+from .frame_constants import constant, constant_node
+from .frame_methods import Build, Methods, calling, function
+from .ranges import derive
+from .sql_expression import Reader
+from .sql_scope import Scope
 from .sql_text import DEEPEST, MOST_NODES
 
 _LONGEST_SHOWN = 60
 
 
-class Place(Protocol):
-    """Where an expression is used."""
+@dataclass(frozen=True)
+class Place:
+    """Where an expression is used: what names can mean there, and whether aggregates can stand there."""
 
-    def column(self, name: str) -> Expression:
-        """Return what a name means here."""
-        ...
+    scope: Scope
+    named: Mapping[str, Formula] = field(default_factory=dict)
+    """Names of keys, which come before those of columns."""
+    aggregates: bool = False
+    person: Callable[[], exp.Expr] | None = None
+    """Gives the column that holds the person, where windows over each person's rows can stand."""
 
-    def aggregate(self, called: Any) -> Expression:
-        """Return what an aggregate means here, or refuse it."""
-        ...
+    @property
+    def rows(self) -> Place:
+        """Return the place right below, among the rows."""
+        return Place(self.scope)
 
-    def may_be_null(self, expression: Expression) -> bool:
-        """Whether the expression can be NULL here."""
-        ...
+    def column(self, name: str) -> exp.Expr:
+        """Return the node for a name, which may have its table's name and a dot before it."""
+        if name in self.named:
+            return self.named[name].node(self.rows)
+        known = {seen.name.lower() for seen in self.scope.visible}
+        table, dot, bare = name.partition(".")
+        if dot and name.lower() not in known:
+            return exp.Column(this=identifier(bare), table=identifier(table))
+        return exp.Column(this=identifier(name))
+
+    def may_be_null(self, node: exp.Expr) -> bool:
+        """Whether a value can be NULL here; what is wrong with it is said when it is read."""
+        try:
+            return derive(Reader(self.scope).read(node), self.scope.relation.columns).nullable
+        except QuestionError:
+            return True
 
 
 class Formula(Methods["Formula"]):
     """An expression over names, built by operators and methods. Made by `col`, `lit`, `when` and the aggregates."""
 
     def __init__(
-        self, text: str, parts: tuple[Formula, ...] = (), build: Build | None = None, *, compound: bool = False
+        self, text: str, parts: Sequence[Formula] = (), build: Build | None = None, *, compound: bool = False
     ) -> None:
         self.text = text
         """How it would be written."""
-        self.parts = parts
+        self.parts = tuple(parts)
         self.compound = compound
         """Whether it needs parentheses beside an operator."""
         self._build = build
-        self.depth = 1 + max((part.depth for part in parts), default=0)
-        self.size = 1 + sum(part.size for part in parts)
-        if self.depth > DEEPEST or self.size > MOST_NODES:
+        self._depth = 1 + max((part._depth for part in parts), default=0)
+        self._size = 1 + sum(part._size for part in parts)
+        if self._depth > DEEPEST or self._size > MOST_NODES:
             raise QuestionError(
                 "the expression is nested too deeply or too long; name its parts first by with_columns(name=…)",
-                "SRD-Q402",
+                "SRD-Q401",
             )
 
-    def resolve(self, place: Place) -> Expression:
-        """Return the expression that it stands for at a place; raise a `QuestionError` if it cannot stand there."""
+    def node(self, place: Place) -> exp.Expr:
+        """Return the syntax tree that it stands for at a place."""
         assert self._build is not None  # noqa: S101  (what has none overrides this)
-        return self._build(*(part.resolve(place) for part in self.parts))
+        return self._build(*(part.node(place) for part in self.parts))
 
     def clip(self, low: Any, high: Any) -> Formula:
         """The number, at least `low` and at most `high`; NULL stays NULL. So it has bounds, and can be added up."""
         least, most = as_formula(low), as_formula(high)
-        return _Clipped(f"{enclosed(self)}.clip({least.text}, {most.text})", (self, least, most))
+        return _Clipped(f"{enclosed(self)}.clip({least.text}, {most.text})", (self, self, least, most))
 
-    def _applied(self, method: str, build: Build, *operands: Any, shown: Any = None) -> Formula:
+    def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Formula:
         others = tuple(as_formula(operand) for operand in operands)
-        said = ", ".join([*(other.text for other in others), *(repr(argument) for argument in shown or ())])
+        said = ", ".join([*(other.text for other in others), *map(repr, shown)])
         return Formula(f"{enclosed(self)}.{method}({said})", (self, *others), build)
 
     def __repr__(self) -> str:
@@ -80,91 +102,91 @@ class Formula(Methods["Formula"]):
         raise QuestionError(
             f"{self.text[:_LONGEST_SHOWN]} is true or false for each row, not by itself; write & for and, | for or, "
             "~ for not (each side in parentheses), .is_in([…]) for in, .between(a, b) for a <= x <= b",
-            "SRD-Q401",
+            "SRD-Q402",
         )
 
     def __add__(self, other: Any) -> Formula:
-        return _infix("+", self, other, lambda left, right: sum_or_date(1, left, right))
+        return _infix("+", self, other, _binary(exp.Add))
 
     def __radd__(self, other: Any) -> Formula:
         return as_formula(other) + self
 
     def __sub__(self, other: Any) -> Formula:
-        return _infix("-", self, other, lambda left, right: sum_or_date(-1, left, right))
+        return _infix("-", self, other, _binary(exp.Sub))
 
     def __rsub__(self, other: Any) -> Formula:
         return as_formula(other) - self
 
     def __mul__(self, other: Any) -> Formula:
-        return _infix("*", self, other, calling("multiply"))
+        return _infix("*", self, other, _binary(exp.Mul))
 
     def __rmul__(self, other: Any) -> Formula:
         return as_formula(other) * self
 
     def __truediv__(self, other: Any) -> Formula:
-        return _infix("/", self, other, calling("divide"))
+        return _infix("/", self, other, _binary(exp.Div))
 
     def __rtruediv__(self, other: Any) -> Formula:
         return as_formula(other) / self
 
     def __floordiv__(self, other: Any) -> Formula:
-        return _infix("//", self, other, lambda left, right: call("floor", call("divide", left, right)))
+        return _infix("//", self, other, lambda left, right: function("FLOOR", exp.Div(this=left, expression=right)))
 
     def __rfloordiv__(self, other: Any) -> Formula:
         return as_formula(other) // self
 
     def __mod__(self, other: Any) -> Formula:
-        return _infix("%", self, other, calling("modulo"))
+        return _infix("%", self, other, _binary(exp.Mod))
 
     def __rmod__(self, other: Any) -> Formula:
         return as_formula(other) % self
 
     def __pow__(self, other: Any) -> Formula:
-        return _infix("**", self, other, calling("power"))
+        return _infix("**", self, other, _binary(exp.Pow))
 
     def __rpow__(self, other: Any) -> Formula:
         return as_formula(other) ** self
 
     def __neg__(self) -> Formula:
-        return Formula(f"-{enclosed(self)}", (self,), _negated, compound=True)
+        return Formula(f"-{enclosed(self)}", (self,), lambda value: exp.Neg(this=value), compound=True)
 
     def __abs__(self) -> Formula:
-        return Formula(f"abs({self.text})", (self,), calling("abs"))
+        return Formula(f"abs({self.text})", (self,), calling("ABS"))
 
     def __eq__(self, other: object) -> Formula:  # type: ignore[override]
-        return _compared("==", self, other, "equal")
+        return _compared("==", self, other, exp.EQ)
 
     def __ne__(self, other: object) -> Formula:  # type: ignore[override]
-        return _compared("!=", self, other, "not_equal")
+        return _compared("!=", self, other, exp.NEQ)
 
     __hash__ = None  # type: ignore[assignment]
 
     def __lt__(self, other: Any) -> Formula:
-        return _compared("<", self, other, "less")
+        return _compared("<", self, other, exp.LT)
 
     def __le__(self, other: Any) -> Formula:
-        return _compared("<=", self, other, "less_equal")
+        return _compared("<=", self, other, exp.LTE)
 
     def __gt__(self, other: Any) -> Formula:
-        return _compared(">", self, other, "greater")
+        return _compared(">", self, other, exp.GT)
 
     def __ge__(self, other: Any) -> Formula:
-        return _compared(">=", self, other, "greater_equal")
+        return _compared(">=", self, other, exp.GTE)
 
     def __and__(self, other: Any) -> Formula:
-        return chained("and", self, as_formula(other))
+        return chained("&", self, as_formula(other))
 
     def __rand__(self, other: Any) -> Formula:
         return as_formula(other) & self
 
     def __or__(self, other: Any) -> Formula:
-        return chained("or", self, as_formula(other))
+        return chained("|", self, as_formula(other))
 
     def __ror__(self, other: Any) -> Formula:
         return as_formula(other) | self
 
     def __invert__(self) -> Formula:
-        return Formula(f"~{enclosed(self)}", (self,), calling("not"), compound=True)
+        return Formula(f"~{enclosed(self)}", (self,), lambda value: exp.Not(this=value), compound=True)
 
 
 class _Column(Formula):
@@ -172,60 +194,36 @@ class _Column(Formula):
         super().__init__(f"col({name!r})")
         self.name = name
 
-    def resolve(self, place: Place) -> Expression:
+    def node(self, place: Place) -> exp.Expr:
         return place.column(self.name)
 
 
 class _Chain(Formula):
-    """a & b & c as one list, as SQL's parser reads a AND b AND c: its length does not count as depth."""
+    """a & b & c as one list: its length does not count as depth, here or where it is read."""
 
-    def __init__(self, operation: str, parts: tuple[Formula, ...]) -> None:
-        sign = {"and": " & ", "or": " | "}[operation]
-        super().__init__(sign.join(map(enclosed, parts)), parts, calling(operation), compound=True)
-        self.operation = operation
+    def __init__(self, sign: str, parts: Sequence[Formula]) -> None:
+        joined = _binary({"&": exp.And, "|": exp.Or}[sign])
+        super().__init__(
+            f" {sign} ".join(map(enclosed, parts)), parts, lambda *nodes: reduce(joined, nodes), compound=True
+        )
+        self.sign = sign
 
 
 class _Clipped(Formula):
-    def resolve(self, place: Place) -> Expression:
-        """GREATEST passes over NULL, which would make a missing number the lowest one."""
-        value, low, high = (part.resolve(place) for part in self.parts)
-        clipped = call("least", call("greatest", value, low), high)
+    """The value is among the parts twice, since it may be written twice."""
+
+    def node(self, place: Place) -> exp.Expr:
+        """GREATEST passes over NULL, which would make the lowest number of what is missing."""
+        value, _, low, high = (part.node(place) for part in self.parts)
+        clipped = function("LEAST", function("GREATEST", value.copy(), low), high)
         if not place.may_be_null(value):
             return clipped
-        return call("case", call("is_null", value), literal(None), clipped)
-
-
-class When:
-    """A condition that waits for its value: ``when(condition).then(value)``."""
-
-    def __init__(self, condition: Any, before: tuple[Formula, ...] = (), text: str = "") -> None:
-        self._before = (*before, as_formula(condition))
-        self._text = f"{text}when({self._before[-1].text})"
-
-    def then(self, value: Any) -> Then:
-        """Say the value where the condition holds."""
-        given = as_formula(value)
-        return Then((*self._before, given), f"{self._text}.then({given.text})")
-
-
-class Then(Formula):
-    """Values under conditions, and no value where none holds, unless `otherwise` says which."""
-
-    def __init__(self, branches: tuple[Formula, ...], text: str) -> None:
-        super().__init__(text, branches, lambda *parts: call("case", *parts, literal(None)))
-
-    def when(self, condition: Any) -> When:
-        """Add a condition, which counts where none before it holds."""
-        return When(condition, self.parts, f"{self.text}.")
-
-    def otherwise(self, value: Any) -> Formula:
-        """Say the value where no condition holds."""
-        given = as_formula(value)
-        return Formula(f"{self.text}.otherwise({given.text})", (*self.parts, given), calling("case"))
+        missing = exp.If(this=exp.Is(this=value, expression=exp.Null()), true=exp.Null())
+        return exp.Case(ifs=[missing], default=clipped)
 
 
 def col(name: str) -> Formula:
-    """Return the column of that name, of the table or of the answer, wherever the expression is used.
+    """Return the column of that name, of a table or of an answer, wherever the expression is used.
 
     After a join in which both sides have such a column, write ``col("drivers.city")`` with the table's name.
     """
@@ -237,21 +235,12 @@ def col(name: str) -> Formula:
 def lit(value: Any) -> Formula:
     """Return a constant as an expression; needed only where a text would be taken for a column's name."""
     held = constant(value)
-    return Formula(repr(held), build=lambda: literal(held))
-
-
-def when(condition: Any) -> When:
-    """Begin a choice: ``when(col("fare") > 20).then("dear").otherwise("cheap")``."""
-    return When(condition)
+    return Formula(repr(held), build=lambda: constant_node(held))
 
 
 def as_formula(value: Any) -> Formula:
     """Return an expression as it is, and anything else as a constant."""
-    if isinstance(value, Formula):
-        return value
-    if isinstance(value, When):
-        raise QuestionError("when(…) needs its value: write when(condition).then(value)", "SRD-Q402")
-    return lit(value)
+    return value if isinstance(value, Formula) else lit(value)
 
 
 def named(value: Any) -> Formula:
@@ -259,18 +248,23 @@ def named(value: Any) -> Formula:
     return value if isinstance(value, Formula) else col(value)
 
 
-def column_name(formula: Formula) -> str | None:
-    """Return the column's name if the expression is nothing but a column."""
-    return formula.name if isinstance(formula, _Column) else None
+def shown(formula: Formula) -> str:
+    """Return the text, of a plain column its name alone."""
+    return repr(formula.name) if isinstance(formula, _Column) else formula.text
 
 
-def chained(operation: str, *parts: Formula) -> Formula:
-    """Return the conditions joined by "and" or "or", as one list."""
+def bare_name(formula: Formula) -> str | None:
+    """Return what the expression is called by itself: a column's name without its table's."""
+    return formula.name.rpartition(".")[2] if isinstance(formula, _Column) else None
+
+
+def chained(sign: str, *parts: Formula) -> Formula:
+    """Return the conditions joined by & or |, as one list."""
     listed: list[Formula] = []
     for part in parts:
-        same = isinstance(part, _Chain) and part.operation == operation
+        same = isinstance(part, _Chain) and part.sign == sign
         listed += part.parts if same else (part,)
-    return listed[0] if len(listed) == 1 else _Chain(operation, tuple(listed))
+    return listed[0] if len(listed) == 1 else _Chain(sign, listed)
 
 
 def enclosed(formula: Formula) -> str:
@@ -278,20 +272,23 @@ def enclosed(formula: Formula) -> str:
     return f"({formula.text})" if formula.compound else formula.text
 
 
+def identifier(name: str) -> exp.Identifier:
+    """Return the node of a name, whatever characters are in it."""
+    return exp.Identifier(this=name, quoted=True)
+
+
+def _binary(kind: type[exp.Expr]) -> Callable[[exp.Expr, exp.Expr], exp.Expr]:
+    return lambda left, right: kind(this=left, expression=right)
+
+
 def _infix(sign: str, left: Formula, other: Any, build: Build) -> Formula:
     right = as_formula(other)
     return Formula(f"{enclosed(left)} {sign} {enclosed(right)}", (left, right), build, compound=True)
 
 
-def _compared(sign: str, left: Formula, other: Any, operation: str) -> Formula:
+def _compared(sign: str, left: Formula, other: Any, kind: type[exp.Expr]) -> Formula:
     if other is None:
         raise QuestionError(
-            "a comparison with None is never true; write .is_null() or .is_not_null() instead", "SRD-Q401"
+            "a comparison with None is never true; write .is_null() or .is_not_null() instead", "SRD-Q402"
         )
-    return _infix(sign, left, other, calling(operation))
-
-
-def _negated(value: Expression) -> Expression:
-    if isinstance(value, Literal) and value.kind.is_number and value.value is not None:
-        return literal(-cast(float, value.value))
-    return call("negate", value)
+    return _infix(sign, left, other, _binary(kind))

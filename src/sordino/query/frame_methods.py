@@ -2,204 +2,208 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Generic, TypeVar
+
+from sqlglot import exp
 
 from sordino.arguments import one_of, whole
 
-from .expression import Expression
-from .frame_constants import constants
-from .kinds import Kind
-from .literals import as_kind, literal
-from .operations import DATE_PARTS, DATE_TRUNCATIONS, Detail, call
-from .sql_dates import between as days_between
-from .sql_dates import moved
+from .frame_constants import constant_node, constants, text_node
+from .operations import DATE_PARTS, DATE_TRUNCATIONS
 
-Build = Callable[..., Expression]
-"""From the expressions of the operands to the expression of the result."""
-
-_CASTS = ("integer", "real", "text", "date")
-_MOST_DIGITS = 15
-
+Build = Callable[..., exp.Expr]
+"""From the nodes of the operands to the node of the result."""
 Result = TypeVar("Result")
 
+_CASTS = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "date": "DATE"}
+_PART_WORDS = {"weekday": "ISODOW", "day_of_year": "DOY"}
 
-def calling(operation: str, detail: Detail = None) -> Build:
-    """Return how an operation of the allow-list is called on its operands."""
-    return lambda *arguments: call(operation, *arguments, detail=detail)
+
+def function(name: str, *nodes: exp.Expr) -> exp.Expr:
+    """Return the call of a SQL function."""
+    return exp.Anonymous(this=name, expressions=list(nodes))
+
+
+def calling(name: str) -> Build:
+    """Return how a SQL function is called on its operands."""
+    return partial(function, name)
+
+
+def _part(unit: str) -> Build:
+    word = _PART_WORDS.get(unit, unit.upper())
+    return lambda value: function("DATE_PART", exp.Literal.string(word), value)
+
+
+def _given(name: str, *arguments: exp.Expr) -> Build:
+    """Return how a SQL function is called with these arguments behind its operand."""
+    return lambda value: function(name, value, *arguments)
 
 
 class Methods(Generic[Result]):
     """Methods that give a new expression. Arguments are constants unless they are expressions."""
 
-    def _applied(self, method: str, build: Build, *operands: Any, shown: Any = None) -> Result:
-        """Return what the method gives; `shown` are arguments that are no expressions, for its text."""
+    def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Result:
+        """Return what the method gives; `shown` are arguments that are no operands, for its text."""
         raise NotImplementedError
 
     def is_null(self) -> Result:
         """Whether there is no value."""
-        return self._applied("is_null", calling("is_null"))
+        return self._applied("is_null", lambda value: exp.Is(this=value, expression=exp.Null()))
 
     def is_not_null(self) -> Result:
         """Whether there is a value."""
-        return self._applied("is_not_null", lambda value: call("not", call("is_null", value)))
+        return self._applied("is_not_null", lambda value: exp.Not(this=exp.Is(this=value, expression=exp.Null())))
 
     def fill_null(self, value: Any) -> Result:
         """Return `value` where there is none."""
-        return self._applied("fill_null", calling("coalesce"), value)
+        return self._applied("fill_null", calling("COALESCE"), value)
 
     def null_if(self, value: Any) -> Result:
         """Return no value where it equals `value`."""
-        return self._applied("null_if", calling("nullif"), value)
+        return self._applied("null_if", calling("NULLIF"), value)
 
     def is_in(self, values: Any) -> Result:
         """Whether it is one of the constants in a list."""
         listed = constants("values", values)
-        return self._applied("is_in", calling("in", listed), shown=(list(listed),))
+        return self._applied(
+            "is_in",
+            lambda value: exp.In(this=value, expressions=[constant_node(one) for one in listed]),
+            shown=(list(listed),),
+        )
 
     def between(self, low: Any, high: Any) -> Result:
         """Whether low <= it <= high."""
         return self._applied(
-            "between",
-            lambda value, least, most: call(
-                "and", call("greater_equal", value, least), call("less_equal", value, most)
-            ),
-            low,
-            high,
+            "between", lambda value, least, most: exp.Between(this=value, low=least, high=most), low, high
         )
 
     def like(self, pattern: str) -> Result:
         """Whether the text matches a pattern, in which % is any text and _ any character."""
-        return self._applied("like", calling("like", pattern), shown=(pattern,))
+        node = text_node("pattern", pattern)
+        return self._applied("like", lambda value: exp.Like(this=value, expression=node), shown=(pattern,))
 
     def ilike(self, pattern: str) -> Result:
         """The same as `like`, whatever the case."""
-        return self._applied("ilike", calling("ilike", pattern), shown=(pattern,))
+        node = text_node("pattern", pattern)
+        return self._applied("ilike", lambda value: exp.ILike(this=value, expression=node), shown=(pattern,))
 
     def starts_with(self, prefix: str) -> Result:
         """Whether the text begins so."""
-        return self._applied("starts_with", calling("starts_with", prefix), shown=(prefix,))
+        return self._applied("starts_with", _given("STARTS_WITH", text_node("prefix", prefix)), shown=(prefix,))
 
     def lower(self) -> Result:
         """The text in lower case."""
-        return self._applied("lower", calling("lower"))
+        return self._applied("lower", calling("LOWER"))
 
     def upper(self) -> Result:
         """The text in upper case."""
-        return self._applied("upper", calling("upper"))
+        return self._applied("upper", calling("UPPER"))
 
     def trim(self) -> Result:
         """The text without spaces around it."""
-        return self._applied("trim", calling("trim"))
+        return self._applied("trim", calling("TRIM"))
 
     def length(self) -> Result:
         """The number of characters of the text."""
-        return self._applied("length", calling("length"))
+        return self._applied("length", calling("LENGTH"))
 
     def substring(self, start: int, length: int | None = None) -> Result:
         """A part of the text; the first character is number 1."""
-        return self._applied("substring", calling("substring", (start, length)), shown=(start, length))
+        given = [whole("start", start, least=1)] + ([] if length is None else [whole("length", length, least=0)])
+        return self._applied("substring", _given("SUBSTRING", *map(constant_node, given)), shown=given)
 
     def concat(self, *others: Any) -> Result:
         """The text with others behind it."""
-        return self._applied("concat", calling("concat"), *others)
+        return self._applied("concat", calling("CONCAT"), *others)
 
     def floor(self) -> Result:
         """The next whole number below."""
-        return self._applied("floor", calling("floor"))
+        return self._applied("floor", calling("FLOOR"))
 
     def ceil(self) -> Result:
         """The next whole number above."""
-        return self._applied("ceil", calling("ceil"))
+        return self._applied("ceil", calling("CEIL"))
 
     def round(self, digits: int = 0) -> Result:
-        """The nearest whole number, or with `digits` the nearest number with so many behind the point."""
-        return self._applied("round", _rounding(whole("digits", digits, least=-_MOST_DIGITS, most=_MOST_DIGITS)), shown=(digits,))
+        """The nearest whole number or, with `digits`, the nearest number with so many behind the point."""
+        given = [whole("digits", digits)] if digits else []
+        return self._applied("round", _given("ROUND", *map(constant_node, given)), shown=given)
 
     def sign(self) -> Result:
         """−1, 0 or 1."""
-        return self._applied("sign", calling("sign"))
+        return self._applied("sign", calling("SIGN"))
 
     def sqrt(self) -> Result:
         """The square root; NULL below 0."""
-        return self._applied("sqrt", calling("sqrt"))
+        return self._applied("sqrt", calling("SQRT"))
 
     def exp(self) -> Result:
         """The exponential function."""
-        return self._applied("exp", calling("exp"))
+        return self._applied("exp", calling("EXP"))
 
     def ln(self) -> Result:
         """The natural logarithm; NULL at and below 0."""
-        return self._applied("ln", calling("ln"))
+        return self._applied("ln", calling("LN"))
 
     def cast(self, kind: str) -> Result:
         """The value as "integer", "real", "text" or "date"; NULL where it cannot be read so."""
-        return self._applied("cast", _casting(Kind(one_of("kind", kind, _CASTS))), shown=(kind,))
+        target = exp.DataType.build(_CASTS[one_of("kind", kind, tuple(_CASTS))])
+        return self._applied("cast", lambda value: exp.Cast(this=value, to=target), shown=(kind,))
 
     def date_part(self, unit: str) -> Result:
-        """A part of a date, as a number."""
-        return self._applied("date_part", calling("date_part", one_of("unit", unit, DATE_PARTS)), shown=(unit,))
+        """A part of a date, by its name, as a number."""
+        return self._applied("date_part", _part(one_of("unit", unit, DATE_PARTS)), shown=(unit,))
 
     def truncate(self, unit: str) -> Result:
         """The date at which its year, quarter, month, week, day or hour began."""
-        return self._applied("truncate", calling("date_trunc", one_of("unit", unit, DATE_TRUNCATIONS)), shown=(unit,))
+        node = exp.Literal.string(one_of("unit", unit, DATE_TRUNCATIONS))
+        return self._applied("truncate", lambda value: function("DATE_TRUNC", node, value), shown=(unit,))
 
     def year(self) -> Result:
         """The year of a date."""
-        return self._applied("year", calling("date_part", "year"))
+        return self._applied("year", _part("year"))
 
     def quarter(self) -> Result:
         """The quarter of a date, 1 to 4."""
-        return self._applied("quarter", calling("date_part", "quarter"))
+        return self._applied("quarter", _part("quarter"))
 
     def month(self) -> Result:
         """The month of a date, 1 to 12."""
-        return self._applied("month", calling("date_part", "month"))
+        return self._applied("month", _part("month"))
 
     def week(self) -> Result:
         """The week of a date by ISO 8601, 1 to 53."""
-        return self._applied("week", calling("date_part", "week"))
+        return self._applied("week", _part("week"))
 
     def day(self) -> Result:
         """The day of the month."""
-        return self._applied("day", calling("date_part", "day"))
+        return self._applied("day", _part("day"))
 
     def weekday(self) -> Result:
         """The day of the week: Monday is 1, Sunday is 7."""
-        return self._applied("weekday", calling("date_part", "weekday"))
+        return self._applied("weekday", _part("weekday"))
 
     def day_of_year(self) -> Result:
         """The day of the year, 1 to 366."""
-        return self._applied("day_of_year", calling("date_part", "day_of_year"))
+        return self._applied("day_of_year", _part("day_of_year"))
 
     def hour(self) -> Result:
         """The hour of a timestamp, 0 to 23."""
-        return self._applied("hour", calling("date_part", "hour"))
+        return self._applied("hour", _part("hour"))
 
     def minute(self) -> Result:
         """The minute of a timestamp, 0 to 59."""
-        return self._applied("minute", calling("date_part", "minute"))
+        return self._applied("minute", _part("minute"))
 
     def add_days(self, days: int) -> Result:
         """The date so many days later."""
-        return self._applied("add_days", lambda value: moved(value, whole("days", days)), shown=(days,))
+        size = exp.Literal.string(str(whole("days", days)))
+        interval = exp.Interval(this=size, unit=exp.Var(this="DAY"))
+        return self._applied("add_days", lambda value: exp.Add(this=value, expression=interval), shown=(days,))
 
     def days_since(self, earlier: Any) -> Result:
         """The days from `earlier` to it."""
-        return self._applied("days_since", days_between, earlier)
-
-
-def _rounding(digits: int) -> Build:
-    if digits == 0:
-        return calling("round")
-    up, down = ("multiply", "divide") if digits > 0 else ("divide", "multiply")
-    scale = literal(10.0 ** abs(digits))
-    return lambda value: call(down, call("round", call(up, value, scale)), scale)
-
-
-def _casting(kind: Kind) -> Build:
-    def build(value: Expression) -> Expression:
-        settled = as_kind(value, kind)
-        return settled if settled.kind is kind else call(f"to_{kind.value}", settled)
-
-    return build
+        unit = exp.Literal.string("day")
+        return self._applied("days_since", lambda later, before: function("DATE_DIFF", unit, before, later), earlier)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import ibis
@@ -83,6 +84,11 @@ class Groups:
     def are_public(self) -> bool:
         """Whether all groups are known beforehand."""
         return all(values is not None for values in self.values)
+
+    @property
+    def size(self) -> int:
+        """The number of groups, if they are public."""
+        return prod(len(values or ()) for values in self.values) if self.chosen is None else len(self.chosen)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -26,7 +26,13 @@ def imagine(plan: QueryPlan, rows: float) -> Released:
     for part in plan.blocks:
         each = worth_of(part, plan)
         for feature in part.block.features:
-            exact = sum(_expected(statistic, steps) * coefficient for statistic, coefficient in feature) * rows
+            exact = (
+                sum(
+                    _expected(statistic, steps, plan.reading.weight_place) * coefficient
+                    for statistic, coefficient in feature
+                )
+                * rows
+            )
             vectors.append([exact / each])
             laws.append(part.mechanism.law)
             worth.append(each)
@@ -39,13 +45,16 @@ def imagine(plan: QueryPlan, rows: float) -> Released:
     return Released(keys, np.array(vectors).reshape(-1, 1), tuple(laws), np.array(worth), bins, chosen)
 
 
-def _expected(statistic: Statistic, steps: tuple[int, ...]) -> float:
-    """Return the mean of a statistic for values spread evenly over ± their steps: x^p has 1/(p + 1) for even p."""
+def _expected(statistic: Statistic, steps: tuple[int, ...], full: int | None) -> float:
+    """Return the mean of a statistic for values spread evenly over ± their steps: x^p has 1/(p + 1) for even p.
+
+    The measure at `full` is the weight of a person's class, taken as 1.
+    """
     if not isinstance(statistic, Monomial):
         return 1.0
     factors = [
-        0.0 if power % 2 else float(most) ** power / (power + 1)
-        for power, most in zip(statistic.powers, steps, strict=True)
+        float(most) ** power if place == full else 0.0 if power % 2 else float(most) ** power / (power + 1)
+        for place, (power, most) in enumerate(zip(statistic.powers, steps, strict=True))
     ]
     return math.prod(factors)
 

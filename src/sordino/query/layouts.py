@@ -9,6 +9,7 @@ from .aggregates import Needs, targets
 from .bounding import Bounding
 from .choices import CHOICES
 from .encoding import Block, Encoder, Statistic, Variable
+from .personal import STEPS, weighted_block, weighted_target
 from .question import Question
 from .strategy import Target, magnitude
 from .task import Monomial
@@ -35,7 +36,13 @@ class Layouts:
         self, question: Question, needs: Needs, places: Sequence[tuple[int, ...]], weight_of: Callable[[int], float]
     ) -> None:
         self.question, self.needs, self.places, self.weight_of = question, needs, places, weight_of
-        self._encoder = Encoder(len(needs.measures))
+        self.personal = question.schema.personal
+        self._encoder = Encoder(len(needs.measures) + (self.personal is not None))
+
+    @property
+    def weight_place(self) -> int | None:
+        """Where the weight of each row's class stands among the measures, if people are protected by classes."""
+        return None if self.personal is None else len(self.needs.measures)
 
     def suitable(self, bounding: Bounding) -> Iterator[Layout]:
         """Yield all columns together, columns that belong together, and every statistic by itself."""
@@ -74,7 +81,10 @@ class Layouts:
             blocks += self._tensors(parts, steps, wanted)
             if sum(len(block.features) for block in blocks) > _MOST_FEATURES:
                 return None
-        return Layout(steps, tuple(blocks), tuple(wanted))
+        place = self.weight_place
+        if place is not None:
+            steps, blocks = (*steps, STEPS), [weighted_block(block, place) for block in blocks]
+        return Layout(steps, tuple(blocks), tuple(self._weighted(target) for target in wanted))
 
     def _tensors(self, parts: list[frozenset[int]], steps: tuple[int, ...], wanted: list[Target]) -> list[Block]:
         needed = {each for target in wanted for each, _ in target.terms if isinstance(each, Monomial)}
@@ -101,7 +111,7 @@ class Layouts:
 
     def _steps(self, degree: int, bounding: Bounding) -> tuple[int, ...] | None:
         """Return each measure's steps: exact for whole numbers where they fit, else a power of two."""
-        bits = min(_MOST_STEP_BITS, (_PRODUCT_BITS - bounding.unit.bit_length() + 1) // degree)
+        bits = min(_MOST_STEP_BITS, (_PRODUCT_BITS - self._weight_bits(bounding)) // degree)
         steps = []
         for need in self.needs.measures:
             width = need.range.high - need.range.low
@@ -114,6 +124,10 @@ class Layouts:
             else:
                 steps.append(2**bits)
         return tuple(steps)
+
+    def _weight_bits(self, bounding: Bounding) -> int:
+        personal = 0 if self.personal is None else STEPS.bit_length() - 1
+        return bounding.unit.bit_length() - 1 + personal
 
     def _targets(self, steps: list[int]) -> list[Target]:
         weights: dict[tuple[tuple[Statistic, float], ...], float] = {}
@@ -132,7 +146,11 @@ class Layouts:
             ()
             if aggregate.function in CHOICES
             else tuple(
-                order[each.terms] for each in targets(aggregate, places, self.needs, self._encoder, list(layout.steps))
+                order[self._weighted(each).terms]
+                for each in targets(aggregate, places, self.needs, self._encoder, list(layout.steps))
             )
             for aggregate, places in zip(self.question.aggregates, self.places, strict=True)
         )
+
+    def _weighted(self, target: Target) -> Target:
+        return target if self.weight_place is None else weighted_target(target, self.weight_place)

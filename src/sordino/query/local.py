@@ -1,15 +1,13 @@
 """A DuckDB of the data set's own, in memory: files and frames are read where they are, and everything else is locked.
 
-**Guarantee**: once `lock` was called, the connection reads no file but those named to it, writes none (what does not fit
-into memory fails rather than being spilled to disk), opens no network connection, installs and loads no extension, and
-none of this can be turned on again.
+**Guarantee**: once `lock` was called, the connection reads no file but those named to it and writes none (what does not
+fit into memory fails rather than being spilled to disk), opens no network connection, installs and loads no extension,
+and none of this can be turned on again.
 """
 
 from __future__ import annotations
 
-import csv
 import glob
-import gzip
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,8 +18,8 @@ import ibis
 
 from sordino.errors import ArgumentError
 
-from .declare import NO_COLUMNS, NOTHING, ColumnDeclaration
-from .reading import read_text
+from . import delimited
+from .declare import NO_COLUMNS, ColumnDeclaration
 
 _NO_DOWNLOADS = {
     "autoinstall_known_extensions": False,
@@ -41,10 +39,7 @@ class LocalTables:
     def add_files(
         self, name: str, pattern: str | os.PathLike[str], columns: Mapping[str, ColumnDeclaration] = NO_COLUMNS
     ) -> Any:
-        """Register the Parquet or CSV files that match, as they are now, under `name`.
-
-        Columns of a CSV file are read as `columns` declares them; other files have types of their own.
-        """
+        """Register the Parquet files that match now, or load the CSV files, whose columns are read as declared."""
         files = find_files(pattern)
         add = _FORMATS[_format(files[0])]
         if len({_format(file) for file in files}) > 1:
@@ -92,24 +87,8 @@ class LocalTables:
                 )
 
     def _add_csv(self, name: str, files: Sequence[str], columns: Mapping[str, ColumnDeclaration]) -> Any:
-        header = csv_header(files[0])
-        for file in files[1:]:
-            if csv_header(file) != header:
-                raise ArgumentError(f"{file} has another header than {files[0]}; give them all the same", "SRD-A005")
-        # Nothing is sniffed: dialect and types guessed from the rows would depend on them.
-        text = self.backend.read_csv(
-            files,
-            table_name=_physical(name),
-            auto_detect=False,
-            header=True,
-            columns=dict.fromkeys(header, "VARCHAR"),
-            delim=_separator(files[0]),
-            quote='"',
-            escape='"',
-            nullstr="",
-            ignore_errors=True,
-        )
-        return text.select(**{each: read_text(text[each], columns.get(each, NOTHING)) for each in header})
+        self.backend.con.execute(delimited.loading(_physical(name), files, columns))
+        return self.backend.table(_physical(name))
 
 
 _FORMATS: dict[str, Callable[[LocalTables, str, Sequence[str], Mapping[str, ColumnDeclaration]], Any]] = {
@@ -165,30 +144,11 @@ def find_files(pattern: str | os.PathLike[str]) -> list[str]:
     return found
 
 
-def csv_header(file: str) -> list[str]:
-    """Return the names in the first line of a CSV file. They are public; the lines after them are not read."""
-    opened = gzip.open if file.endswith(".gz") else open
-    try:
-        with opened(file, "rt", encoding="utf-8-sig", errors="replace", newline="") as lines:
-            header = next(csv.reader(lines, delimiter=_separator(file)), [])
-    except (OSError, EOFError, csv.Error):
-        raise _unreadable(file, "CSV") from None
-    if any("\N{REPLACEMENT CHARACTER}" in name for name in header):
-        raise _unreadable(file, "CSV in UTF-8")
-    if not header or not all(header) or len({name.casefold() for name in header}) < len(header):
-        raise ArgumentError(f"the first line of {file} must name every column, each by another name", "SRD-A005")
-    return header
-
-
 def _format(file: str) -> str:
     for ending, name in _ENDINGS.items():
         if file.lower().endswith(ending):
             return name
     raise ArgumentError(f"{file} is of no known format; it must end in one of {', '.join(_ENDINGS)}", "SRD-A005")
-
-
-def _separator(file: str) -> str:
-    return "\t" if ".tsv" in file.lower()[-7:] else ","
 
 
 def _unreadable(file: str, form: str) -> ArgumentError:

@@ -75,12 +75,12 @@ def estimate_losses(losses: Losses, plan: QueryPlan, compute: Compute) -> list[s
     if losses.limits:
         number = _release(losses, _beyond_limits(plan), compute)
         texts.append(f"about {number:,} ± {reach:,} {unit}s have more than the limits let through")
-    ranges = {each.expression: each.range for each in (*plan.task.measures, *plan.task.histograms) if each.range}
+    ranges = {each.expression: each.range for each in plan.task.histograms if each.range is not None}
+    ranges |= {each.expression: each.range for each in plan.task.measures}
     for expression in losses.values:
         number = _release(losses, _outside(plan, expression, ranges[expression]), compute)
-        texts.append(
-            f"about {number:,} ± {reach:,} {unit}s have values of {describe(expression)} outside of its bounds"
-        )
+        name = describe(expression, plan.question.relation)
+        texts.append(f"about {number:,} ± {reach:,} {unit}s have values of {name} outside of its bounds")
     return texts
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import ibis
@@ -16,15 +17,17 @@ import ibis
 from sordino.errors import QuestionError
 
 from .expression import Expression
-from .kinds import Kind
 from .lowering import lower_expression
 from .lowering_scan import OWNER, Tables, owned, stored_columns
 from .lowering_summaries import summarise
 from .lowering_text import in_byte_order
-from .metadata import Schema
+from .metadata import Column, Schema
 from .relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
 __all__ = ["OWNER", "lower_relation"]
+
+
+Pairs = tuple[tuple[str, str], ...]
 
 
 def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.Table:
@@ -86,49 +89,57 @@ def _project(room: _Lowering, relation: Project) -> ibis.Table:
 
 
 def _join(room: _Lowering, relation: Join) -> ibis.Table:
-    keys = room.owners(relation.right) if _checked_owner(room, relation.right, relation.on_owner) else []
+    _refuse_foreign_rows(room, relation.left, relation.right, relation.on_owner)
+    if room.schema.by_row and not relation.left.is_public and not relation.single:
+        raise QuestionError("where rows are protected, a join must keep one row one row", "SRD-Q301")
     left, right = room.table(relation.left), room.table(relation.right)
     if relation.single:
         right = _one_for_each_key(room, right, [name for _, name in relation.on])
-    pairs = [*relation.on, *((name, name) for name in keys)]
-    matched = right.select(
-        **{f"right__{place}": right[name] for place, (_, name) in enumerate(pairs)},
-        **{new: right[old] for old, new in relation.right_names},
-    )
-    conditions = [left[name] == matched[f"right__{place}"] for place, (name, _) in enumerate(pairs)]
-    joined = left.join(matched, conditions or [ibis.literal(True)], how=relation.how)
+    found = _matching(left, right, relation.on, relation.on_owner, relation.right_names)
+    joined = left.join(*found, how=relation.how)
     return joined.select(*relation.columns, *room.owners(relation))
-
-
-def _one_for_each_key(room: _Lowering, table: ibis.Table, keys: list[str]) -> ibis.Table:
-    """Return the first row of each key in the order of the rows' content, so that only equal rows can change places."""
-    place = ibis.row_number().over(
-        group_by=keys, order_by=_order(room, [(table[name], False) for name in table.columns])
-    )
-    return table.mutate(place__=place).filter(ibis._.place__ == 0).drop("place__")
-
-
-def _checked_owner(room: _Lowering, other: Relation, on_owner: bool) -> bool:
-    """Return whether rows must agree on the owner; refuse what would let rows of others decide."""
-    if on_owner == other.is_public or (on_owner and room.schema.by_row):
-        raise QuestionError(
-            "two private relations can only be matched on their owners, person by person; and a public one has none",
-            "SRD-Q301",
-        )
-    return on_owner
 
 
 def _semi_join(room: _Lowering, relation: SemiJoin) -> ibis.Table:
     """NOT IN means that there is no such row: a NULL agrees with nothing, on either side."""
+    _refuse_foreign_rows(room, relation.source, relation.members, relation.on_owner)
     source, members = room.table(relation.source), room.table(relation.members)
-    keys = room.owners(relation.members) if _checked_owner(room, relation.members, relation.on_owner) else []
-    pairs = [*relation.on, *((name, name) for name in keys)]
-    known = members.select(**{f"right__{place}": members[name] for place, (_, name) in enumerate(pairs)})
-    conditions = [source[name] == known[f"right__{place}"] for place, (name, _) in enumerate(pairs)]
-    return (source.anti_join if relation.negated else source.semi_join)(known, conditions)
+    found = _matching(source, members, relation.on, relation.on_owner, ())
+    return (source.anti_join if relation.negated else source.semi_join)(*found)
+
+
+def _refuse_foreign_rows(room: _Lowering, left: Relation, right: Relation, on_owner: bool) -> None:
+    """Refuse what would let one person's rows decide about another's."""
+    person_by_person = on_owner and not left.is_public and not room.schema.by_row
+    if not (right.is_public and not on_owner) and not (not right.is_public and person_by_person):
+        raise QuestionError(
+            "two private relations can only be matched person by person, on the owners of both", "SRD-Q301"
+        )
+
+
+def _matching(
+    left: ibis.Table, right: ibis.Table, on: Pairs, on_owner: bool, kept: Pairs
+) -> tuple[ibis.Table, list[ibis.Value]]:
+    """Return the right side under names of its own (`kept`: old and new), and when it agrees with the left."""
+    pairs = [*on, (OWNER, OWNER)] if on_owner else on
+    keys = {f"right__{place}": right[name] for place, (_, name) in enumerate(pairs)}
+    renamed = right.select(right__=ibis.literal(True), **keys, **{new: right[old] for old, new in kept})
+    conditions = [left[name] == renamed[f"right__{place}"] for place, (name, _) in enumerate(pairs)]
+    return renamed, conditions or [renamed["right__"]]
+
+
+def _one_for_each_key(room: _Lowering, table: ibis.Table, keys: list[str]) -> ibis.Table:
+    """Return the first row of each key in the order of the rows' content, so that only equal rows can change places."""
+    by_content = _order(room, [(table[name], False) for name in table.columns])
+    place = ibis.row_number().over(group_by=keys, order_by=by_content)
+    return table.mutate(place__=place).filter(ibis._.place__ == 0).drop("place__")
 
 
 def _union(room: _Lowering, relation: UnionAll) -> ibis.Table:
+    if len({branch.is_public for branch in relation.branches}) > 1:
+        raise QuestionError(
+            "private and public rows cannot be put together: nobody would own the public ones", "SRD-Q301"
+        )
     names = [*relation.branches[0].columns, *room.owners(relation)]
     return ibis.union(*(room.table(branch).select(*names) for branch in relation.branches))
 
@@ -138,11 +149,16 @@ def _per_person(room: _Lowering, relation: PerPerson) -> ibis.Table:
         raise QuestionError("an inner GROUP BY needs people who own the rows", "SRD-Q301")
     source = room.table(relation.source)
     keys = {name: room.value(expression, source) for name, expression, _ in relation.keys}
-    summaries = {}
-    for name, function, expression, column in relation.summaries:
-        argument = source[OWNER] if expression is None else room.value(expression, source)
-        summaries[name] = summarise(function, argument, column.kind, lambda summary: summary, room.dialect)
-    return source.group_by(source[OWNER], **keys).aggregate(**summaries).select(*relation.columns, OWNER)
+    arguments = {
+        f"{name}__": source[OWNER] if expression is None else room.value(expression, source)
+        for name, _, expression, _ in relation.summaries
+    }
+    prepared = source.select(source[OWNER], **keys, **arguments)
+    summaries = {
+        name: summarise(function, prepared[f"{name}__"], column.kind, lambda summary: summary, room.dialect)
+        for name, function, _, column in relation.summaries
+    }
+    return prepared.group_by(OWNER, *keys).aggregate(**summaries).select(*relation.columns, OWNER)
 
 
 def _windowed(room: _Lowering, relation: Windowed) -> ibis.Table:
@@ -153,23 +169,38 @@ def _windowed(room: _Lowering, relation: Windowed) -> ibis.Table:
     if not room.owners(relation):
         raise QuestionError("a window needs people who own the rows", "SRD-Q301")
     table = room.table(relation.source)
-    for name, function, argument, partition, order, column in relation.windows:
-        parts = [table[OWNER], *(room.value(part, table) for part in partition)]
-        value = table[OWNER] if argument is None else room.value(argument, table)
-        given = [(room.value(expression, table), descending) for expression, descending in order]
-        if function in _PLACES:
-            completion = [] if function == "rank" else [(table[name], False) for name in table.columns if name != OWNER]
-            added = _PLACES[function](value).over(group_by=parts, order_by=_order(room, [*given, *completion]) or parts)
-        else:
-            added = _over_partition(function, value, column.kind, parts, given, room.dialect)
-        table = table.mutate(**{name: added})
+    for window in relation.windows:
+        table = _with_window(room, table, *window)
     return table.select(*relation.columns, OWNER)
 
 
-def _over_partition(function: str, value: Any, kind: Kind, parts: list[Any], given: list[Any], dialect: str) -> Any:
-    if given:
+def _with_window(
+    room: _Lowering,
+    table: ibis.Table,
+    name: str,
+    function: str,
+    argument: Expression | None,
+    partition: tuple[Expression, ...],
+    order: tuple[tuple[Expression, bool], ...],
+    column: Column,
+) -> ibis.Table:
+    """Return the table with one column more. Everything is a column first: a constant alone cannot have a window."""
+    values = {"argument__": table[OWNER] if argument is None else room.value(argument, table)}
+    values |= {f"part__{place}": room.value(part, table) for place, part in enumerate(partition)}
+    values |= {f"order__{place}": room.value(expression, table) for place, (expression, _) in enumerate(order)}
+    prepared = table.mutate(**values)
+    parts = [prepared[OWNER], *(prepared[f"part__{place}"] for place in range(len(partition)))]
+    given = [(prepared[f"order__{place}"], descending) for place, (_, descending) in enumerate(order)]
+    if function in _PLACES:
+        completion = [] if function == "rank" else [(prepared[each], False) for each in table.columns if each != OWNER]
+        ordered = _order(room, [*given, *completion]) or parts
+        added = _PLACES[function](prepared["argument__"]).over(group_by=parts, order_by=ordered)
+    elif given:
         raise QuestionError(f"{function} over a window takes no ORDER BY here", "SRD-Q301")
-    return summarise(function, value, kind, lambda summary: summary.over(group_by=parts), dialect)
+    else:
+        whole_partition = partial(ibis.Value.over, group_by=parts)
+        added = summarise(function, prepared["argument__"], column.kind, whole_partition, room.dialect)
+    return prepared.mutate(**{name: added}).select(*table.columns, name)
 
 
 _PLACES: dict[str, Callable[[Any], Any]] = {

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import ibis
@@ -29,7 +30,7 @@ from .task import Histogram, Measure
 
 _LARGEST = Fraction(2) ** 1000
 _MOST_SAFE_STEPS = 2**48
-_MOST_WHOLE = 2**61
+_BEYOND_WHOLE = 2**63
 
 
 def step(measure: Measure, value: Any) -> Any:
@@ -66,6 +67,7 @@ def _between_edges(edges: tuple[Fraction, ...], number: Any) -> Any:
     return ((number >= ends[0]) & (number <= ends[-1])).ifelse(found, ibis.null("int64"))
 
 
+@cache
 def whole(value: int) -> Any:
     """Return a constant of 64 bits. A bare number is one of 32 bits to the engines, and so are products with it."""
     return ibis.literal(str(value)).cast("int64")
@@ -76,20 +78,18 @@ def _clip(value: Any, low: int, high: int) -> Any:
 
 
 def _is_whole(measure: Measure) -> bool:
-    """Whether steps are `factor`·x minus a whole number, and 64 bits hold all of it."""
+    """Whether steps are a whole number of times x's distance from the low end, less `steps`; all of it in 64 bits."""
     bounds = measure.range
     if measure.expression.kind is not Kind.INTEGER or not bounds.half:
         return False
-    factor = measure.steps / bounds.half
-    pieces = (factor, factor * bounds.middle, bounds.low, bounds.high)
-    return all(piece.denominator == 1 for piece in pieces) and factor * bounds.reach <= _MOST_WHOLE
+    pieces = (measure.steps / bounds.half, bounds.low, bounds.high)
+    return all(piece.denominator == 1 for piece in pieces) and max(bounds.reach, 2 * measure.steps) < _BEYOND_WHOLE
 
 
 def _whole_step(measure: Measure, value: Any) -> Any:
-    bounds = measure.range
-    factor = measure.steps / bounds.half
-    clipped = _clip(value, int(bounds.low), int(bounds.high))
-    return clipped * whole(int(factor)) - whole(int(factor * bounds.middle))
+    low, high = int(measure.range.low), int(measure.range.high)
+    factor = int(measure.steps / measure.range.half)
+    return (_clip(value, low, high) - whole(low)) * whole(factor) - whole(measure.steps)
 
 
 def _float_step(measure: Measure, value: Any) -> Any:

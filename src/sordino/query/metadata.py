@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from fractions import Fraction
 from types import MappingProxyType
 
 from sordino.accounting.bound import ROW, Unit
@@ -99,6 +100,16 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Personal:
+    """An ε for each public class of people; `column` of `table` says who is in which. See ``personal.py``."""
+
+    table: str
+    column: str
+    kind: Kind
+    classes: tuple[tuple[KeyValue, Fraction], ...]
+
+
+@dataclass(frozen=True)
 class Schema:
     """The tables that a question may speak about, and who is protected in all of them.
 
@@ -109,6 +120,7 @@ class Schema:
     name: str
     tables: Mapping[str, Table] = field(default_factory=dict)
     unit: Unit = ROW
+    personal: Personal | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))

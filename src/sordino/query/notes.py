@@ -7,8 +7,10 @@ from collections.abc import Callable
 from .bounding import Bounding
 from .discovery import Found
 from .expression import Call, ColumnRef, Expression, Literal
-from .kinds import Range
+from .kinds import Kind, Range
+from .lineage import origin
 from .plan import QueryPlan
+from .relation import Relation
 
 _METHODS: dict[str, Callable[[Bounding, str], str]] = {
     "row": lambda way, _: "each row counts by itself" + (f", up to {way.rows} times" if way.rows != 1 else ""),
@@ -41,15 +43,34 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     question = plan.question
     texts = [bounding_note(plan.bounding, question.schema.unit.name)]
     if found is not None:
-        texts += [_found_range(expression, spread) for expression, spread in found.ranges.items()]
+        texts += [
+            f"the bounds {_ends(spread)} of {describe(expression, question.relation)} were found privately, for a part "
+            "of the price"
+            for expression, spread in found.ranges.items()
+        ]
         if found.limits is not None:
             texts.append(f"the limit of {found.limits.rows} rows was found privately, for a part of the price")
-    shown = {(measure.expression, measure.range) for measure in plan.task.measures if measure.steps > 1}
-    shown |= {(each.expression, each.range) for each in plan.task.histograms if each.range is not None}
-    for expression, spread in sorted(shown, key=lambda pair: describe(pair[0])):
+    shown = {
+        (measure.expression, measure.range)
+        for measure in plan.task.measures[: plan.reading.weight_place]
+        if measure.steps > 1
+    }
+    measured = {expression for expression, _ in shown}
+    shown |= {
+        (each.expression, _values_of(each.expression, each.range))
+        for each in plan.task.histograms
+        if each.range is not None and each.expression not in measured
+    }
+    named = {(describe(expression, question.relation), _ends(spread)) for expression, spread in shown}
+    for name, ends in sorted(named):
+        texts.append(f"values of {name} outside of {ends} count as its ends: means and sums leave out what lies beyond")
+    personal = question.schema.personal
+    if personal is not None:
+        most = max(epsilon for _, epsilon in personal.classes)
+        shares = ", ".join(f"{value}: {float(epsilon / most):.3g}" for value, epsilon in personal.classes)
         texts.append(
-            f"values of {describe(expression)} outside of {_ends(spread)} count as its ends: means and sums leave out "
-            "what lies beyond"
+            f"rows weigh by {personal.column} ({shares}; others 0), and towards each person the price is that part of "
+            "it: counts and sums are weighted ones"
         )
     for key in question.keys:
         if key.column.keys is not None:
@@ -63,21 +84,23 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     return texts
 
 
-def _found_range(expression: Expression, spread: Range) -> str:
-    return f"the bounds {_ends(spread)} of {describe(expression)} were found privately, for a part of the price"
+def _values_of(expression: Expression, buckets: Range) -> Range:
+    """Return the range of values that a histogram's buckets stand for: the last bucket of integers starts at the end."""
+    return Range(buckets.low, buckets.high - 1) if expression.kind is Kind.INTEGER else buckets
 
 
 def _ends(spread: Range) -> str:
     return f"[{float(spread.low):g}, {float(spread.high):g}]"
 
 
-def describe(expression: Expression) -> str:
-    """Return an expression as a short text."""
+def describe(expression: Expression, relation: Relation) -> str:
+    """Return an expression over a relation as a short text, columns by the names that they have in their tables."""
     if isinstance(expression, ColumnRef):
-        return expression.name
+        place = origin(relation, expression.name)
+        return expression.name if place is None else place[1]
     if isinstance(expression, Literal):
         return "NULL" if expression.value is None else str(expression.value)
     if isinstance(expression, Call):
-        text = f"{expression.operation}({', '.join(describe(part) for part in expression.arguments)})"
+        text = f"{expression.operation}({', '.join(describe(part, relation) for part in expression.arguments)})"
         return text if len(text) <= 60 else f"{text[:57]}…"
     return type(expression).__name__

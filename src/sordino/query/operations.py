@@ -46,7 +46,36 @@ def call(operation: str, *arguments: Expression, detail: Detail = None) -> Call:
         hint = f"did you mean {' or '.join(close)}?" if close else "the list is in the documentation"
         raise QuestionError(f"there is no operation {operation[:40]!r}; {hint}", "SRD-Q103")
     settled, kind, checked = rule(operation, arguments, detail)
-    return Call(kind, operation, settled, checked)
+    made = Call(kind, operation, settled, checked)
+    _refuse_large(made)
+    return made
+
+
+def _refuse_large(expression: Expression) -> None:
+    """Refuse what an engine's compiler could not follow, before anything is charged. (No recursion here, either.)"""
+    stack, count = [(expression, 0)], 0
+    while stack:
+        node, depth = stack.pop()
+        count += 1
+        depth += _FRAMES.get(node.operation, _FEW_FRAMES) if isinstance(node, Call) else 0
+        if depth > _MOST_FRAMES:
+            raise QuestionError("an expression is nested too deeply; compute its parts in a subquery", "SRD-Q101")
+        if count > _MOST_PARTS:
+            raise QuestionError("an expression has too many parts; compute some of them in a subquery", "SRD-Q101")
+        stack.extend((part, depth) for part in node.parts)
+
+
+_MOST_PARTS = 5_001
+_MOST_FRAMES = 600
+_FEW_FRAMES = 10
+_FRAMES = {
+    **dict.fromkeys(("add", "subtract"), 30),
+    **dict.fromkeys(("multiply", "divide", "power", "exp"), 50),
+    "modulo": 60,
+    **dict.fromkeys(("sqrt", "ln", "to_real", "to_integer", "to_date", "to_text", "add_days", "floor", "ceil"), 20),
+    **dict.fromkeys(("round", "least", "greatest"), 20),
+}
+"""How many frames of Python's stack (1,000 in all) compilers need for an operation, measured, and rounded up."""
 
 
 def is_numeric(kind: Kind, operation: str) -> None:
@@ -84,6 +113,13 @@ def _arithmetic(least: int, most: int | None, result: Kind = Kind.REAL) -> Rule:
         return settled, result, None
 
     return rule
+
+
+def _power(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    """Powers that cannot fail are long texts in some engines, and powers of powers endless ones."""
+    if any(isinstance(node, Call) and node.operation == "power" for part in arguments for node in part.walk()):
+        raise QuestionError("a power of a power; multiply the exponents, or compute one in a subquery", "SRD-Q101")
+    return _arithmetic(2, 2)(operation, arguments, detail)
 
 
 def _together(operation: str, values: tuple[Expression, ...]) -> tuple[Expression, ...]:
@@ -266,7 +302,8 @@ def _add_days(operation: str, arguments: tuple[Expression, ...], detail: Detail)
 _BOOLEANS = _taking(Kind.BOOLEAN, result=Kind.BOOLEAN, least=2, most=None)
 
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo", "power"), _arithmetic(2, 2)),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), _arithmetic(2, 2)),
+    "power": _power,
     **dict.fromkeys(("negate", "abs", "sqrt", "exp", "ln"), _arithmetic(1, 1)),
     **dict.fromkeys(("least", "greatest"), _arithmetic(2, None)),
     **dict.fromkeys(("sign", "floor", "ceil", "round"), _arithmetic(1, 1, Kind.INTEGER)),

@@ -81,6 +81,8 @@ class Reading:
     """For each aggregate the places of its measures."""
     rows: tuple[tuple[int, ...], ...]
     """For each aggregate which targets it is computed from."""
+    weight_place: int | None = None
+    """Where the weight of a person's class stands among the measures."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Reading) and self.targets == other.targets and self.steps == other.steps

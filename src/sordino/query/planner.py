@@ -30,6 +30,7 @@ from .expression import Expression
 from .kinds import Range
 from .layouts import Layout, Layouts
 from .metadata import Limits
+from .personal import check_personal, weight_measure
 from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Reading
 from .question import Question
 from .sensitivity import block_bound, histogram_bound, people_bound
@@ -91,6 +92,8 @@ class _Planner:
             people=self.needs.people or self.private_keys,
             distincts=bool(self.needs.distincts),
         )
+        if question.schema.personal is not None:
+            check_personal(question, question.schema.personal, private_keys=self.private_keys)
         self.weights = self._aggregate_weights()
         self.layouts = Layouts(question, self.needs, self.places, self._weight_of)
 
@@ -297,7 +300,14 @@ class _Planner:
         coefficients = decode(layout.blocks, deviations, layout.targets, layout.steps) if blocks else None
         if coefficients is None:
             coefficients = np.zeros((0, 0))
-        return Reading(layout.targets, coefficients, layout.steps, tuple(self.places), self.layouts.rows(layout))
+        return Reading(
+            layout.targets,
+            coefficients,
+            layout.steps,
+            tuple(self.places),
+            self.layouts.rows(layout),
+            self.layouts.weight_place,
+        )
 
     def _selection(self, bounding: Bounding, amount: Fraction) -> tuple[TruncatedGeometric | None, Bound | None]:
         if not amount:
@@ -315,6 +325,8 @@ class _Planner:
             Measure(need.expression, need.range, steps, not need.nullable)
             for need, steps in zip(self.needs.measures, layout.steps, strict=False)
         )
+        if self.question.schema.personal is not None:
+            measures = (*measures, weight_measure(self.question.schema.personal))
         return Task(
             relation=self.question.relation,
             keys=self.question.keys,

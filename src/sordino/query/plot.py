@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,10 +13,10 @@ from sordino.arguments import Number
 from sordino.errors import UnsupportedError
 
 from .convolution import Floats
+from .display import plain
 from .estimate import Several
 from .evaluate import Evaluated
 from .kinds import Kind
-from .display import plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,7 +56,7 @@ def plot(answer: Answer, names: Sequence[str], confidence: Number) -> Figure:
 
 
 @dataclass(frozen=True, eq=False)
-class _Panel:
+class _Panel(ABC):
     """One column, ready to be drawn."""
 
     name: str
@@ -67,8 +68,9 @@ class _Panel:
     level_lines: Literal["x", "y"] = "y"
     """The axis that numbers are read from."""
 
+    @abstractmethod
     def draw(self, axes: Axes) -> None:
-        raise NotImplementedError
+        """Draw the column."""
 
     @property
     def reach(self) -> Floats:

@@ -11,7 +11,7 @@ so they are public. NULL is not among such keys: rows whose key is NULL are left
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -37,6 +37,12 @@ _PART_ENDS: dict[object, tuple[int, int]] = {
     "weekday": (1, 7),
     "day_of_year": (1, 366),
 }
+_STEP = Fraction(1, 2**20)
+_ARITHMETIC = frozenset(
+    ("add", "subtract", "multiply", "divide", "modulo", "power", "negate", "abs", "sqrt", "exp", "ln", "sign")
+    + ("least", "greatest", "floor", "ceil", "round")
+)
+"""What gives NULL where a number leaves ±1e150."""
 _KEYED_PARTS = ("quarter", "month", "weekday", "hour")
 
 
@@ -52,7 +58,7 @@ def derive(expression: Expression, columns: Mapping[str, Column]) -> Column:
     """
     known = _known(expression, columns)
     if isinstance(expression, ColumnRef):
-        return columns[expression.name]
+        return replace(columns[expression.name], keys=known.keys)
     return Column(
         known.kind, known.span.range if known.kind.is_number else None, keys=known.keys, nullable=known.nullable
     )
@@ -91,14 +97,16 @@ def _known(expression: Expression, columns: Mapping[str, Column]) -> _Known:
         column = columns.get(expression.name)
         if column is None:
             raise QuestionError(f"there is no column {expression.name[:40]!r} here", "SRD-Q103")
-        return _Known(column.kind, Span.of(column.range), column.keys, column.nullable)
+        keys = column.keys or ((False, True) if column.kind is Kind.BOOLEAN else None)
+        return _Known(column.kind, Span.of(column.range), keys, column.nullable)
     if isinstance(expression, Literal):
         return _literal(expression)
     assert isinstance(expression, Call)  # noqa: S101  (there is no fourth kind of node)
     parts = [_known(part, columns) for part in expression.arguments]
     span = _SPANS.get(expression.operation, _no_span)(expression, parts)
     nullable = _NULLABLE.get(expression.operation, _any_nullable)(expression, parts)
-    return _Known(expression.kind, span, _keys(expression, parts), nullable)
+    overflows = expression.operation in _ARITHMETIC and None in (span.range, *(part.span.range for part in parts))
+    return _Known(expression.kind, span, _keys(expression, parts), nullable or overflows)
 
 
 def _literal(constant: Literal) -> _Known:
@@ -232,6 +240,13 @@ def _by_divisor(_: Call, parts: list[_Known]) -> bool:
     return parts[0].nullable or parts[1].nullable or parts[1].span.has_zero
 
 
+def _by_remainder(_: Call, parts: list[_Known]) -> bool:
+    """Remainders are of whole steps of 2^-20, below 2^42."""
+    divisor = parts[1].span
+    near_zero = divisor.low < _STEP and divisor.high > -_STEP
+    return any(part.nullable or part.span.reach >= 2**42 for part in parts) or near_zero
+
+
 def _unless(defined: Callable[[Span], bool]) -> _NullRule:
     return lambda _, parts: parts[0].nullable or not defined(parts[0].span)
 
@@ -245,7 +260,8 @@ def _by_cast(_: Call, parts: list[_Known]) -> bool:
 
 
 _NULLABLE: dict[str, _NullRule] = {
-    **dict.fromkeys(("divide", "modulo"), _by_divisor),
+    "divide": _by_divisor,
+    "modulo": _by_remainder,
     "sqrt": _unless(lambda span: span.low >= 0),
     "ln": _unless(lambda span: span.low > 0),
     "case": _by_branch,

@@ -69,6 +69,7 @@ def _endless_decimal(value: Any) -> Any:
     """PostgreSQL's numeric without a precision, whose cast to a float raises beyond 1e308 and below 1e-308."""
     size, largest, smallest = value.abs(), ibis.literal(_LARGEST), ibis.literal(_SMALLEST)
     return ibis.cases(
+        (value.cast("string") == "NaN", ibis.null("float64")),
         (size < smallest, ibis.literal(0.0)),
         (size <= largest, value.cast("float64")),
         (value > 0, ibis.literal(float(_LARGEST))),
@@ -116,19 +117,11 @@ def reading_of(dtype: dt.DataType) -> Reading | None:
 
 def hidden_because(dtype: dt.DataType) -> str:
     """Return why a column of this type cannot be asked about, and what to do instead."""
+    what = "a type that cannot be read" if isinstance(dtype, dt.Unknown) else f"the type {dtype}"
     return (
-        f"it is of the type {dtype}, and questions are about booleans, numbers, texts, dates and times; "
+        f"it is of {what}, and questions are about booleans, numbers, texts, dates and times; "
         "offer a view of the table in which it is one of these"
     )
-
-
-def read_text(value: Any, declared: ColumnDeclaration) -> Any:
-    """Return how a column of a file without types is read: as declared, and as text where nothing is said.
-
-    Guessing from the values would make the answer's shape depend on them. What cannot be read is missing.
-    """
-    kind = declared.kind or declared.key_kind or (Kind.REAL if declared.range else Kind.TEXT)
-    return value if kind is Kind.TEXT else value.try_cast(_TYPES[kind])
 
 
 _ALIKE = ({Kind.INTEGER, Kind.REAL}, {Kind.DATE, Kind.TIMESTAMP})

@@ -234,8 +234,8 @@ class UnionAll(Relation):
     @property
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
-        first = self.branches[0].columns
-        return MappingProxyType({name: hull([branch.columns[name] for branch in self.branches]) for name in first})
+        known = [branch.columns for branch in self.branches]
+        return MappingProxyType({name: hull([columns[name] for columns in known]) for name in known[0]})
 
     @property
     def inputs(self) -> tuple[Relation, ...]:
@@ -278,6 +278,11 @@ class PerPerson(_OneInput):
     def owner(self) -> str | None:
         """The visible column that holds the owner, if there is one."""
         return _renamed_owner(self.keys, self.source)
+
+    @property
+    def limits(self) -> Limits:
+        """One row for each person, unless there are other keys besides the owner."""
+        return Limits(1, 1, 1) if len(self.keys) <= 1 else super().limits
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,10 +71,10 @@ class _Moments:
         self.released = released
         reading = plan.reading
         self.rows: Floats = reading.coefficients[list(reading.rows[place])] * released.worth
-        measures = [plan.task.measures[each] for each in reading.places[place]] if reading.places[place] else []
-        self.count_only = plan.question.aggregates[place].function == "count_distinct"
-        self.ranges: list[Range] = [] if self.count_only else [measure.range for measure in measures]
-        self.scales = [] if self.count_only else [float(each.range.half) / each.steps for each in measures]
+        distinct = plan.question.aggregates[place].function == "count_distinct"
+        measures = [] if distinct else [plan.task.measures[each] for each in reading.places[place]]
+        self.ranges: list[Range] = [measure.range for measure in measures]
+        self.scales = [float(each.range.half) / each.steps for each in measures]
 
     def linear(self) -> Linear:
         row = self.rows[0]
@@ -200,7 +201,9 @@ def _bins(plan: QueryPlan, histogram: NoisyHistogram, bins: NDArray[Any]) -> Sev
     worth = float(histogram.mechanism.grid.step) / plan.bounding.unit
     whole = worth == 1.0
     parts = (Linear(bins[:, place], [(histogram.mechanism.law, worth)], whole=whole) for place in range(bins.shape[1]))
-    return Several(tuple(parts))
+    edges = [f"{float(edge):g}" for edge in plan.task.histograms[histogram.histogram].edges or ()]
+    labels = [f"[{low}, {high})" for low, high in pairwise(edges[:-1])] + [f"[{edges[-2]}, {edges[-1]}]"]
+    return Several(tuple(parts), tuple(labels))
 
 
 def _at(low: float, width: float, buckets: NDArray[np.int64], place: float) -> Floats:
@@ -212,7 +215,8 @@ def _chosen(plan: QueryPlan, choice: Choice, chosen: Sequence[NDArray[np.int64]]
     if aggregate.function == "top":
         categories = histogram.categories or ()
         rows = [[categories[each] for each in row] for row in chosen[0]]
-        return Picked([row[0] for row in rows] if chosen[0].shape[1] == 1 else rows)
+        single = chosen[0].shape[1] == 1
+        return Picked([row[0] for row in rows] if single else rows, lists=not single)
     kind = derive(aggregate.arguments[0], plan.question.relation.columns).kind
     whole = kind is Kind.INTEGER
     low, width, place = bucket_values(histogram, whole)

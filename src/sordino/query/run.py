@@ -94,9 +94,13 @@ def _select(plan: QueryPlan, exact: Exact) -> Exact:
 
 def _features(part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.float64]:
     """Return a block's features with noise, in steps of the noise."""
-    steps = np.stack([_steps(feature, part, task, exact) for feature in part.block.features])
-    noisy = part.mechanism.release_steps(steps, _inner(part, part.mechanism))
+    noisy = part.mechanism.release_steps(exact_steps(part, task, exact), _inner(part, part.mechanism))
     return np.asarray(noisy, dtype=np.float64)
+
+
+def exact_steps(part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.int64]:
+    """Return a block's features (× groups) as whole steps of its noise, before the noise: secret."""
+    return np.stack([_steps(feature, part, task, exact) for feature in part.block.features])
 
 
 def _steps(feature: tuple[tuple[Statistic, int], ...], part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.int64]:

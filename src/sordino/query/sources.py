@@ -16,6 +16,7 @@ temporary tables, and private data is never moved.
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -169,12 +170,15 @@ def _open_postgres(url: str) -> Any:
         raise ArgumentError("PostgreSQL needs an extra: pip install 'sordino[postgres]'", "SRD-A005") from None
     try:
         # libpq reads the URL, with all of its options; Ibis would know only some of them.
-        return ibis.postgres.from_connection(psycopg.connect(url, autocommit=True))
+        connection = psycopg.connect(url, autocommit=True)
     except psycopg.Error:
         raise ArgumentError(
             f"{_without_secrets(url)} could not be reached or refused the connection; check host, user and password",
             "SRD-A005",
         ) from None
+    backend = ibis.postgres.from_connection(connection)
+    weakref.finalize(backend, connection.close)
+    return backend
 
 
 def _bound(name: str, table: Any) -> Any:
@@ -208,7 +212,7 @@ def _copy_to_postgres(backend: Any, name: str, table: Any) -> Any:
 
 def _copy_to_spark(backend: Any, name: str, table: Any) -> Any:
     physical = f"sordino_{name}_{next(_copies)}"
-    backend._session.createDataFrame(table.to_pandas()).createOrReplaceTempView(physical)
+    backend._session.createDataFrame(table).createOrReplaceTempView(physical)
     return backend.table(physical)
 
 

@@ -18,6 +18,7 @@ End = Fraction | float  # a float only for an infinity
 _FARTHEST = 10**150
 _LARGEST_EXPONENT = Fraction(340)  # beyond it the exponential leaves ±1e150
 _LARGEST_POWER = 16
+_HALF_STEP = Fraction(1, 2**21)
 
 
 @dataclass(frozen=True)
@@ -104,8 +105,12 @@ def _inverse(end: End) -> Fraction:
 
 
 def modulo(a: Span, b: Span) -> Span:
-    """The remainder, which keeps the sign of a and is smaller than b."""
-    return Span(max(a.low, -b.reach) if a.low < 0 else Fraction(0), min(a.high, b.reach) if a.high > 0 else Fraction(0))
+    """The remainder, which keeps the sign of a and is smaller than b; a is rounded to whole steps of 2^-20 before."""
+    nearly = Span(a.low - _HALF_STEP, a.high + _HALF_STEP)
+    return Span(
+        max(nearly.low, -b.reach) if nearly.low < 0 else Fraction(0),
+        min(nearly.high, b.reach) if nearly.high > 0 else Fraction(0),
+    )
 
 
 def absolute(a: Span) -> Span:

@@ -92,6 +92,14 @@ def _count_if(reader: OutputReader, called: AggregateCall) -> Expression:
     return reader.add("count", condition_of(called, reader.rows))
 
 
+def _count_people(reader: OutputReader, called: AggregateCall) -> Expression:
+    """Count the owners of the rows, also where no column names them."""
+    taking(called.name, list(called.arguments), 0, 0)
+    if called.where is not None:
+        raise refuse("COUNT_PEOPLE() takes no FILTER", "write WHERE, or COUNT(DISTINCT person) FILTER (…)", "SRD-Q104")
+    return reader.add("count_people")
+
+
 def _of_numbers(function: Function, count: int) -> Callable[[OutputReader, AggregateCall], Expression]:
     def read(reader: OutputReader, called: AggregateCall) -> Expression:
         no_distinct(called)
@@ -210,6 +218,7 @@ AGGREGATES: dict[str, Callable[[OutputReader, AggregateCall], Expression]] = {
     "COUNT": _count,
     "COUNT_IF": _count_if,
     "COUNTIF": _count_if,
+    "COUNT_PEOPLE": _count_people,
     "SUM": _of_numbers("sum", 1),
     "AVG": _of_numbers("mean", 1),
     "MEAN": _of_numbers("mean", 1),

@@ -12,6 +12,9 @@ from .metadata import Schema
 from .sql_refusals import only, refuse
 from .sql_scope import Scope
 
+_MOST_RELATIONS = 500
+_DEEPEST = 60
+
 
 @dataclass(frozen=True)
 class Context:
@@ -25,7 +28,7 @@ class Context:
 
     def subquery(self, query: exp.Expr) -> Scope:
         """Return the rows of a subquery."""
-        return self.read_query(query, self)
+        return measured(self.read_query(query, self))
 
     def sources(self, select: exp.Select) -> Scope:
         """Return the rows of a SELECT's FROM, with its joins."""
@@ -46,6 +49,18 @@ class Context:
             named = {**context.named, one.alias.lower(): scope}
             context = replace(context, named=MappingProxyType(named))
         return context
+
+
+def measured(scope: Scope) -> Scope:
+    """Return the rows if what they are made from is not absurdly large or deep: WITH can use a name many times."""
+    stack, count = [(scope.relation, 1)], 0
+    while stack:
+        relation, depth = stack.pop()
+        count += 1
+        if count > _MOST_RELATIONS or depth > _DEEPEST:
+            raise refuse("the question puts too many subqueries together", "ask in several questions", "SRD-Q101")
+        stack.extend((below, depth + 1) for below in relation.inputs)
+    return scope
 
 
 def renamed(scope: Scope, alias: exp.Expr | None) -> Scope:

@@ -209,6 +209,8 @@ def _extract(reader: Reader, node: exp.Expr) -> Expression:
 
 def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
     def read(reader: Reader, node: exp.Expr) -> Expression:
+        if sign > 0 and _is_long(node, exp.Add):
+            return _balanced("add", [reader.read(part) for part in chain(node, exp.Add)])
         if isinstance(node.expression, exp.Interval):
             return moved(reader.read(node.this), sign * days_of(node.expression))
         if sign > 0 and isinstance(node.this, exp.Interval):
@@ -216,6 +218,31 @@ def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
         return sum_or_date(sign, reader.read(node.this), reader.read(node.expression))
 
     return read
+
+
+def _product(reader: Reader, node: exp.Expr) -> Expression:
+    if _is_long(node, exp.Mul):
+        return _balanced("multiply", [reader.read(part) for part in chain(node, exp.Mul)])
+    return call("multiply", reader.read(node.this), reader.read(node.expression))
+
+
+_LONG = 8
+
+
+def _is_long(node: exp.Expr, kind: type[exp.Expr]) -> bool:
+    for _ in range(_LONG):
+        if not isinstance(node, kind):
+            return False
+        node = node.this
+    return True
+
+
+def _balanced(operation: str, parts: list[Expression]) -> Expression:
+    """Return the sum or product of many numbers as a shallow tree, however long the chain was."""
+    if len(parts) == 1:
+        return parts[0]
+    middle = (len(parts) + 1) // 2
+    return call(operation, _balanced(operation, parts[:middle]), _balanced(operation, parts[middle:]))
 
 
 _BOTH = ("this", "expression")
@@ -231,7 +258,7 @@ NODES: dict[type[exp.Expr], Entry] = {
     exp.Neg: (("this",), _negated),
     exp.Add: (_BOTH, _shifted(1)),
     exp.Sub: (_BOTH, _shifted(-1)),
-    exp.Mul: (_BOTH, _binary("multiply")),
+    exp.Mul: (_BOTH, _product),
     exp.Div: ((*_BOTH, "typed", "safe"), _binary("divide")),
     exp.Mod: (_BOTH, _binary("modulo")),
     exp.Pow: (_BOTH, _binary("power")),

@@ -49,7 +49,7 @@ class GroupedReader(Reader):
         seen = self.scope.find(node)
         raise refuse(
             f"the column {seen.name[:60]!r} would be shown row by row",
-            f"put it into an aggregate such as SUM({seen.name[:60]}), or into GROUP BY",
+            "put it into an aggregate such as COUNT(…) or AVG(…), or into GROUP BY",
             "SRD-Q106",
         )
 

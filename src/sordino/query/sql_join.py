@@ -187,8 +187,8 @@ def owner_matched(
     if not any(same_owner(left, one, right, other, schema) for one, other in pairs):
         raise refuse(
             f"{what} must be keyed by the person",
-            f"write ON a.{schema.unit.name} = b.{schema.unit.name} AND … with the person's column of each side, so that "
-            "only rows of one person meet",
+            f"write ON a.{schema.unit.name} = b.{schema.unit.name} AND … with the person's column of each side, so "
+            "that only rows of one person meet",
             "SRD-Q105",
         )
     left_owners, right_owners = owners(left, schema), owners(right, schema)

@@ -20,6 +20,7 @@ from .sql_names import item
 from .sql_refusals import only, refuse
 from .sql_scope import Scope, unique_name
 
+_MOST_KEYS = 64
 _MOST_SETS = 64
 _MOST_IN_CUBE = 6
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
@@ -42,6 +43,8 @@ def read_keys(
     sets = _node_sets(plain, group)
     named = {id(node): group_keys([node], select, scope)[0] for nodes in sets for node in nodes}
     keys = list(dict.fromkeys(named[id(node)] for nodes in sets for node in nodes))
+    if len(keys) > _MOST_KEYS:
+        raise refuse(f"there are more than {_MOST_KEYS} keys", "group by fewer")
     for key in keys:
         _refuse_key(key, scope, schema)
     if not any(group.args.get(name) for name in ("rollup", "cube", "grouping_sets")):
@@ -120,8 +123,10 @@ def named_keys(keys: list[Expression], select: exp.Select, scope: Scope) -> tupl
                 asked.setdefault(group_keys([one.node], select, scope)[0], one.name)
             except QuestionError:
                 continue
+    own = {seen.column: seen.name for seen in reversed(scope.visible) if _WORD.fullmatch(seen.name)}
     named: list[Key] = []
     for place, key in enumerate(keys):
-        name = unique_name(asked.get(key) or f"key_{place + 1}", {key.name for key in named})
+        known = own.get(key.name) if isinstance(key, ColumnRef) else None
+        name = unique_name(asked.get(key) or known or f"key_{place + 1}", {key.name for key in named})
         named.append(Key(name, key, derive(key, scope.relation.columns)))
     return tuple(named)

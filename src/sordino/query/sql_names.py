@@ -9,8 +9,10 @@ from sqlglot import exp
 
 from .expression import ColumnRef, Expression
 from .sql_calls import aggregate_call
-from .sql_refusals import only
+from .sql_refusals import only, refuse
 from .sql_scope import Scope, unique_name
+
+_MOST_COLUMNS = 1_000
 
 
 class ReadsNodes(Protocol):
@@ -58,6 +60,8 @@ def items(select: exp.Select, scope: Scope) -> list[Item]:
             continue
         columns = scope.relation.columns
         listed += [Item(seen.name, node, ColumnRef(columns[seen.column].kind, seen.column)) for seen in seen_here]
+    if len(listed) > _MOST_COLUMNS:
+        raise refuse(f"a subquery has at most {_MOST_COLUMNS:,} columns", "list those that you need")
     return listed
 
 

@@ -179,7 +179,7 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> QuestionError:
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
     by_lower = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), by_lower, n=3, cutoff=0.6)
+    close = get_close_matches(name[:_LONGEST_NAME].lower(), by_lower, n=3, cutoff=0.6)
     if close:
         return f"; did you mean {' or '.join(by_lower[match] for match in close)}?"
     listed = ", ".join(sorted(by_lower.values())[:10])
@@ -190,7 +190,9 @@ def shown(node: exp.Expr) -> str:
     """Return the piece of SQL as the analyst would know it again, shortened."""
     name = type(node).__name__
     if isinstance(node, exp.Anonymous):
-        return f"{node.name.upper()}(…)"
+        return f"{node.name.upper()[:_LONGEST_NAME]}(…)"
+    if isinstance(node, exp.Func) and name not in _WORDS:
+        return node.sql_name()
     if isinstance(node, exp.Column | exp.Identifier | exp.Var):
         return node.name[:_LONGEST_NAME] or name
     return _WORDS.get(name, name.upper())

@@ -11,7 +11,7 @@ from .metadata import Schema
 from .ranges import derive
 from .relation import Project, Relation, Scan, UnionAll
 from .sql_calls import has_aggregates
-from .sql_context import Context, renamed
+from .sql_context import Context, measured, renamed
 from .sql_join import joined
 from .sql_names import Item, items, output_names
 from .sql_person import distinct_rows, summarised
@@ -32,6 +32,7 @@ _CATALOGUES = (
     "pg_tables",
     "duckdb_tables",
 )
+_MOST_BRANCHES = 100
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
 
 
@@ -60,14 +61,14 @@ def read_from(select: exp.Select, context: Context) -> Scope:
     only(clause, "this")
     scope = read_source(clause.this, context)
     for join in select.args.get("joins") or ():
-        scope = joined(scope, read_source(join.this, context), join, context.schema)
+        scope = measured(joined(scope, read_source(join.this, context), join, context.schema))
     return scope
 
 
 def read_source(source: exp.Expr, context: Context) -> Scope:
     """Return the rows of one table, of a name given by WITH, or of a subquery."""
     if isinstance(source, exp.Subquery):
-        return read_query(source, context)
+        return context.subquery(source)
     if not isinstance(source, exp.Table):
         raise refused_node(source)
     only(source, "this", "db", "catalog", "alias")
@@ -133,7 +134,10 @@ def project(source: Relation, outputs: list[Expression], names: list[str]) -> Sc
 
 
 def _union(union: exp.Union, context: Context) -> Scope:
-    branches = [context.subquery(branch) for branch in _branches(union)]
+    parts = _branches(union)
+    if len(parts) > _MOST_BRANCHES:
+        raise refuse(f"a UNION ALL has at most {_MOST_BRANCHES} parts", "ask in several questions", "SRD-Q101")
+    branches = [context.subquery(part) for part in parts]
     first = branches[0]
     kinds = [_kinds(branch) for branch in branches]
     if any(other != kinds[0] for other in kinds):

@@ -18,6 +18,7 @@ from .sql_refusals import only, refuse, refused_node
 
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
 _DIGITS = 9
+_MOST_OUTPUTS = 300
 
 
 def read_question(tree: exp.Expr, context: Context, options: Options) -> Question:
@@ -25,6 +26,8 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
     select = _outermost(tree)
     context = context.naming(select)
     only(select, *_SELECT)
+    if len(select.expressions) > _MOST_OUTPUTS:
+        raise refuse(f"a question has at most {_MOST_OUTPUTS} columns", "ask in several questions")
     sources = keyed_sources(select, context)
     scope = filtered(context.sources(select), select.args.get("where"), context) if sources is None else sources.scope
     if scope.relation.is_public:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from sqlglot import exp
+
 from sordino.errors import QuestionError
 
 from .expression import Expression, Literal
@@ -17,7 +19,7 @@ from .relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin
 from .sql_calls import AggregateCall
 from .sql_expression import Reader
 from .sql_functions import taking
-from .sql_refusals import refuse
+from .sql_refusals import only, refuse
 
 Summarised = tuple[str, Expression | None]
 
@@ -42,7 +44,9 @@ def no_distinct(called: AggregateCall) -> None:
 def counts_all(called: AggregateCall, rows: Reader) -> bool:
     """Whether the call counts rows whatever they hold: COUNT(*), COUNT(1)."""
     (node,) = taking(called.name, list(called.arguments), 1, 1)
-    if type(node).__name__ == "Star":
+    if isinstance(node, exp.Star):
+        no_distinct(called)
+        only(node)
         return True
     value = rows.read(node)
     return isinstance(value, Literal) and value.value is not None and not called.distinct

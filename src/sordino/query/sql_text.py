@@ -139,7 +139,7 @@ def _refuse_large(tree: exp.Expr) -> None:
             stack.append((child, depth + (not in_chain)))
 
 
-_CHAINS = (exp.And, exp.Or, exp.Union)
+_CHAINS = (exp.And, exp.Or, exp.Union, exp.Add, exp.Mul, exp.DPipe)
 """What is read as one list, however long."""
 
 

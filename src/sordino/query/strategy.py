@@ -53,40 +53,50 @@ def magnitude(statistic: Statistic, steps: Sequence[int]) -> float:
     return result
 
 
+class Design:
+    """Which features tell which statistics, with rows and columns scaled to be of similar size before solving.
+
+    Without that, a count beside a sum of squares would drown.
+    """
+
+    def __init__(self, blocks: Sequence[Block], targets: Sequence[Target], steps: Sequence[int]) -> None:
+        statistics = list(dict.fromkeys(statistic for block in blocks for statistic in block.statistics))
+        column = {statistic: place for place, statistic in enumerate(statistics)}
+        self.determined = all(statistic in column for target in targets for statistic, _ in target.terms)
+        self.owners = np.repeat(np.arange(len(blocks)), [len(block.features) for block in blocks])
+        scales = np.array([magnitude(statistic, steps) for statistic in statistics])
+        self._features: Matrix = np.zeros((len(self.owners), len(statistics)))
+        for row, feature in enumerate(feature for block in blocks for feature in block.features):
+            for statistic, coefficient in feature:
+                self._features[row, column[statistic]] = coefficient
+        self._features *= scales
+        self._wanted: Matrix = np.zeros((len(targets), len(statistics)))
+        for row, target in enumerate(targets if self.determined else ()):
+            for statistic, weight in target.terms:
+                self._wanted[row, column[statistic]] += weight
+        self._wanted *= scales
+
+    def coefficients(self, deviations: Sequence[float]) -> Matrix | None:
+        """Return a (targets × features), or None if the features do not determine all targets."""
+        if not self.determined:
+            return None
+        spreads = np.asarray(deviations)[self.owners]
+        scaled = self._features / spreads[:, None]
+        answers: Matrix = self._wanted @ np.linalg.pinv(scaled, rcond=1e-12)
+        missed = np.abs(answers @ scaled - self._wanted).max(axis=1, initial=0.0)
+        if np.any(missed > _CLOSE * np.abs(self._wanted).max(axis=1, initial=0.0)):
+            return None
+        return np.asarray(answers / spreads)
+
+
 def decode(
     blocks: Sequence[Block], deviations: Sequence[float], targets: Sequence[Target], steps: Sequence[int]
 ) -> Matrix | None:
     """Return a (targets × features), or None if the features do not determine all targets.
 
-    `deviations` are the standard deviations of each block's noise. Rows and columns are scaled to be of similar size
-    before solving, so that a count beside a sum of squares does not drown.
+    `deviations` are the standard deviations of each block's noise.
     """
-    statistics = list(dict.fromkeys(statistic for block in blocks for statistic in block.statistics))
-    for target in targets:
-        if any(statistic not in statistics for statistic, _ in target.terms):
-            return None
-    scales = np.array([magnitude(statistic, steps) for statistic in statistics])
-    spreads = np.concatenate(
-        [np.full(len(block.features), each) for block, each in zip(blocks, deviations, strict=True)]
-    )
-    column = {statistic: place for place, statistic in enumerate(statistics)}
-    design = np.zeros((len(spreads), len(statistics)))
-    for row, feature in enumerate(feature for block in blocks for feature in block.features):
-        for statistic, coefficient in feature:
-            design[row, column[statistic]] = coefficient
-    scaled = design * scales / spreads[:, None]
-    wanted = np.zeros((len(targets), len(statistics)))
-    for row, target in enumerate(targets):
-        for statistic, coefficient in target.terms:
-            wanted[row, column[statistic]] += coefficient
-    wanted_scaled = wanted * scales
-    inverse = np.linalg.pinv(scaled, rcond=1e-12)
-    answers: Matrix = wanted_scaled @ inverse
-    if not np.allclose(
-        answers @ scaled, wanted_scaled, rtol=_CLOSE, atol=_CLOSE * np.abs(wanted_scaled).max(initial=1e-300)
-    ):
-        return None
-    return answers / spreads
+    return Design(blocks, targets, steps).coefficients(deviations)
 
 
 def divide(
@@ -111,23 +121,25 @@ def divide(
     power = 1.0 if gaussian else 2.0
     count = len(blocks) + len(choices)
     shares = np.full(count, 1.0 / count)
-    owners = np.repeat(np.arange(len(blocks)), [len(block.features) for block in blocks])
+    design = Design(blocks, targets, steps)
+    squared_units = np.asarray(units)[design.owners] ** 2
     weights = np.array([target.weight for target in targets])
     objective = 0.0
     for _ in range(_ROUNDS):
         deviations = [unit / share ** (power / 2) for unit, share in zip(units, shares, strict=False)]
         contributions = np.zeros(count)
         if blocks:
-            coefficients = decode(blocks, deviations, targets, steps)
+            coefficients = design.coefficients(deviations)
             if coefficients is None:
                 return None
-            per_feature = (weights[:, None] ** 2 * coefficients**2).sum(axis=0)
-            per_feature *= np.array([units[owner] ** 2 for owner in owners])
-            contributions[: len(blocks)] = np.bincount(owners, per_feature, minlength=len(blocks))
+            per_feature = ((weights[:, None] * coefficients) ** 2).sum(axis=0) * squared_units
+            contributions[: len(blocks)] = np.bincount(design.owners, per_feature, minlength=len(blocks))
         # A choice (an exponential mechanism) errs in proportion to 1/ε; in ρ that is 1/√ρ, like everything else here.
         contributions[len(blocks) :] = choices
         contributions = np.maximum(contributions, contributions.max() * 1e-9)
         objective = float((contributions / shares**power).sum())
+        if count == 1:
+            break
         shares = contributions ** (1 / (power + 1))
         shares /= shares.sum()
     return Division(tuple(float(share) for share in shares), objective)

@@ -112,6 +112,12 @@ def plan_whole(
         spend = spend.part(left)
     ranges = [each for each in unknown_ranges(question) if each not in wishes.ranges] if find else []
     find_limits = find and wishes.bounding is None and wishes.limits is None and limits_unknown(question)
+    if question.schema.personal is not None and (extra or ranges or find_limits):
+        raise QuestionError(
+            "this data set protects people by classes, and what is found or estimated about people knows no classes; "
+            "declare bounds(…) and limits(…), and leave losses out",
+            "SRD-Q317",
+        )
     if not ranges and not find_limits:
         return WholePlan(question, whole, wishes, None, spend, _passes(question, spend, wishes), extra)
     if wishes.noise == "gaussian" and spend.rho is None:
@@ -168,6 +174,12 @@ def questions(question: Question) -> list[Question]:
     """Return one question for each set of keys."""
     if question.grouping_sets is None:
         return [question]
+    if question.key_table is not None:
+        raise QuestionError(
+            "totals over several sets of keys need keys that are declared, not listed in a public table; declare "
+            "keys([…]) for the columns, or ask for each set by itself",
+            "SRD-Q319",
+        )
     kept = with_declared_keys(question)
     return [
         replace(question, relation=kept, keys=tuple(question.keys[place] for place in places), grouping_sets=None)

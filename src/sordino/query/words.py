@@ -39,11 +39,8 @@ Operand = Band | Words
 Detail = Any
 
 
-def is_missing(operand: Operand) -> NDArray[np.bool_]:
-    """Return which values are NULL."""
-    if isinstance(operand, Words):
-        return np.array([value is None for value in operand.values], dtype=bool)
-    return np.isnan(operand.value)
+def _is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.array([value is None for value in values], dtype=bool)
 
 
 def _mapped(function: Callable[..., Any], arguments: Sequence[Words]) -> list[Any]:
@@ -169,7 +166,7 @@ PLAIN: dict[str, Callable[..., Operand]] = {
     "less_equal": _to_truth(lambda x, y: x <= y),
     "greater": _to_truth(lambda x, y: x > y),
     "greater_equal": _to_truth(lambda x, y: x >= y),
-    "is_null": lambda words: Band.exact(is_missing(words).astype(np.float64)),
+    "is_null": lambda words: Band.exact(_is_missing(words.values).astype(np.float64)),
     "lower": _to_words(str.lower),
     "upper": _to_words(str.upper),
     "trim": _to_words(lambda text: text.strip(" ")),
@@ -213,5 +210,5 @@ def first_of(arguments: Sequence[Words]) -> Words:
     """Return the first value that is not NULL."""
     chosen = arguments[0].values
     for argument in arguments[1:]:
-        chosen = np.where(is_missing(Words(chosen)), argument.values, chosen)
+        chosen = np.where(_is_missing(chosen), argument.values, chosen)
     return Words(chosen, all(argument.sure for argument in arguments))

@@ -1,0 +1,224 @@
+"""Data sets: who owns what, what is refused, and what they show of themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from query.engines import Engine
+from sordino.accounting.bound import ROW, Unit
+from sordino.errors import ArgumentError, QuestionError, SordinoError
+from sordino.query.dataset import Dataset, dataset
+from sordino.query.declare import TableDeclaration, bounds, column, keys, limits, private, public
+from sordino.query.kinds import Kind, Range
+from sordino.query.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public
+
+CANARY = "CANARY-7391"
+CUSTOMERS = pa.table({"id": [1, 2], "city": [CANARY, "Oslo"], "age": [30, 40]})
+ORDERS = pa.table({"number": ["a", "b"], "customer_id": [1, 2], "total": [10.5, 918273.5]})
+ITEMS = pa.table({"order_number": ["a", "a"], "price": [1.5, 9.0]})
+COUNTRIES = pa.table({"code": ["NO"], "name": ["Norway"]})
+
+
+def shop(**others: TableDeclaration) -> dict[str, TableDeclaration]:
+    return {
+        "customers": private(CUSTOMERS, unit="id", columns={"age": bounds(0, 120), "city": keys(["Oslo", "Rome"])}),
+        "orders": private(ORDERS, parent={"customer_id": "customers.id"}, limits=limits(rows=20)),
+        "items": private(ITEMS, parent={"order_number": "orders.number"}),
+        "countries": public(COUNTRIES),
+    } | others
+
+
+def test_one_table_by_person() -> None:
+    data = dataset(
+        "customers",
+        CUSTOMERS,
+        unit="id",
+        columns={"age": bounds(0, 120, nullable=False, granularity=1), "city": keys(["Oslo", "Rome"])},
+        limits=limits(rows=3, groups=2, rows_per_group=1),
+    )
+    table = data.schema.tables["customers"]
+    assert (data.name, data.unit, data.engine) == ("customers", Unit("id"), "duckdb")
+    assert table.owner == OwnedByColumn("id")
+    assert table.limits == Limits(3, 2, 1)
+    assert table.columns["age"] == Column(Kind.INTEGER, Range.of(0, 120), None, False, 1.0)
+    assert table.columns["city"] == Column(Kind.TEXT, keys=("Oslo", "Rome"))
+    assert table.columns["id"] == Column(Kind.INTEGER)
+    assert list(data.table("customers").columns) == list(table.columns)
+
+
+def test_one_table_by_row() -> None:
+    data = dataset("customers", CUSTOMERS, unit=ROW)
+    assert data.schema.by_row
+    assert data.schema.tables["customers"].owner == OwnedByRow()
+
+
+def test_several_tables() -> None:
+    data = dataset("shop", shop(), unit="customer")
+    owners = {name: table.owner for name, table in data.schema.tables.items()}
+    assert data.unit == Unit("customer")
+    assert not data.schema.by_row
+    assert owners == {
+        "customers": OwnedByColumn("id"),
+        "orders": OwnedByParent("customer_id", "customers", "id"),
+        "items": OwnedByParent("order_number", "orders", "number"),
+        "countries": Public(),
+    }
+    rows = dataset("shop", {"orders": private(ORDERS), "countries": public(COUNTRIES)}, unit=ROW)
+    assert rows.schema.tables["orders"].owner == OwnedByRow()
+
+
+def test_several_tables_on_every_engine(engine: Engine) -> None:
+    tables = {
+        "customers": private(engine.load("customers", CUSTOMERS), unit="id"),
+        "orders": private(engine.load("orders", ORDERS), parent={"customer_id": "customers.id"}),
+        "countries": public(COUNTRIES),
+    }
+    data = dataset("shop", tables, unit=Unit("customer"))
+    assert data.engine == engine.name
+    orders, customers = data.table("orders"), data.table("customers")
+    joined = orders.join(customers, orders.customer_id == customers.id)
+    assert joined.count().to_pyarrow().as_py() == 2
+    assert CANARY not in repr(data) + data._repr_html_()
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
+    "no name": ({"name": ""}, "the data set's name must be a word", "SRD-A001"),
+    "a name that needs quotes": ({"name": "my shop"}, "the data set's name must be a word", "SRD-A001"),
+    "a number as name": ({"name": 5}, "the data set's name must be a word", "SRD-A001"),
+    "no such unit": ({"unit": "idd"}, "no column 'idd', which does not exist; did you mean 'id'?", "SRD-Q201"),
+    "a unit far off": ({"unit": "zzz"}, "there are 'id', 'city', 'age'", "SRD-Q201"),
+    "a unit that is no name": ({"unit": 3}, "unit must be the name", "SRD-A001"),
+    "a unit called row": ({"unit": "row"}, "use so.ROW to protect them", "SRD-A003"),
+    "no such column": ({"columns": {"agee": bounds(0, 1)}}, "did you mean 'age'?", "SRD-Q201"),
+    "bounds on text": ({"columns": {"city": bounds(0, 1)}}, "customers.city is text", "SRD-Q202"),
+    "columns of another kind": ({"columns": {"age": (0, 1)}}, "so.bounds", "SRD-A001"),
+    "a declared table": ({"source": private(CUSTOMERS, unit="id")}, "stand in a dict of tables", "SRD-A001"),
+    "columns beside tables": (
+        {"source": shop(), "columns": {"age": bounds(0, 1)}},
+        "columns and limits belong into so.private",
+        "SRD-A003",
+    ),
+    "limits beside tables": ({"source": shop(), "limits": limits(rows=1)}, "belong into so.private", "SRD-A003"),
+    "a bare table": ({"source": {"customers": CUSTOMERS}}, "must be declared by so.private", "SRD-A001"),
+    "no table": ({"source": {}}, "one private table at least", "SRD-A003"),
+    "public tables alone": ({"source": {"countries": public(COUNTRIES)}}, "one private table at least", "SRD-A003"),
+    "a table's name": ({"source": {"a.b": private(CUSTOMERS, unit="id")}}, "a table's name must be", "SRD-A001"),
+    "names by case": (
+        {"source": {"a": private(CUSTOMERS, unit="id"), "A": private(CUSTOMERS, unit="id")}},
+        "differ in more than upper and lower case",
+        "SRD-A003",
+    ),
+    "an owner by row": ({"source": shop(), "unit": ROW}, "the data set protects single rows", "SRD-Q203"),
+    "no owner": ({"source": shop(more=private(ORDERS))}, "'more' does not say whose its rows are", "SRD-Q203"),
+    "no such parent": (
+        {"source": shop(more=private(ORDERS, parent={"customer_id": "customer.id"}))},
+        "has the parent 'customer', which does not exist; did you mean 'customers'?",
+        "SRD-Q201",
+    ),
+    "a public parent": (
+        {"source": shop(more=private(ORDERS, parent={"number": "countries.code"}))},
+        "has the public parent 'countries'",
+        "SRD-Q203",
+    ),
+    "a circle": (
+        {"source": {"a": private(ORDERS, parent={"number": "b.x"}), "b": private(ORDERS, parent={"number": "a.x"})}},
+        "a → b → a lead in a circle",
+        "SRD-Q203",
+    ),
+    "no such parent's column": (
+        {"source": shop(more=private(ORDERS, parent={"customer_id": "customers.idd"}))},
+        "'customers' has no column 'idd'",
+        "SRD-Q201",
+    ),
+    "keys of different kinds": (
+        {"source": shop(more=private(ORDERS, parent={"number": "customers.id"}))},
+        "more.number and customers.id are of different kinds",
+        "SRD-Q203",
+    ),
+    "people of different kinds": (
+        {"source": shop(more=private(CUSTOMERS, unit="city"))},
+        "customers.id and more.city are of different kinds",
+        "SRD-Q203",
+    ),
+    "a real as identity": (
+        {"source": ORDERS, "unit": "total"},
+        "customers.total is real, and only whole numbers and texts identify",
+        "SRD-Q203",
+    ),
+    "a boolean as identity": (
+        {"source": pa.table({"id": [True]})},
+        "customers.id is boolean, and only whole numbers and texts identify",
+        "SRD-Q203",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_fit_is_refused_with_a_remedy(case: str) -> None:
+    changed, words, code = REFUSED[case]
+    asked: dict[str, Any] = {"name": "customers", "source": CUSTOMERS, "unit": "id"} | changed
+    with pytest.raises(SordinoError) as refused:
+        dataset(asked.pop("name"), asked.pop("source"), **asked)
+    assert words in refused.value.message
+    assert refused.value.code == code
+    assert isinstance(refused.value, ArgumentError if code.startswith("SRD-A") else QuestionError)
+    assert CANARY not in str(refused.value)
+
+
+def test_only_declared_tables_can_be_had() -> None:
+    with pytest.raises(QuestionError, match="did you mean 'customers'"):
+        dataset("shop", shop(), unit="customer").table("customer")
+
+
+SHOWN = """\
+Dataset 'shop' on duckdb, protects each customer
+table customers, owned by id
+  id    integer
+  city  text, keys 'Oslo', 'Rome'
+  age   integer, bounds 0 to 120
+table orders, owned through customer_id by customers.id, at most 20 rows per person
+  number       text
+  customer_id  integer
+  total        real, bounds 0.5 to 1000, steps of 0.5, never missing
+table countries, public
+  code  text, keys 'a', 'b', 'c', 'd', 'e' … 6 in all
+  name  text"""
+
+
+@pytest.fixture
+def shown() -> Dataset:
+    total = bounds("0.5", 1000, granularity="0.5", nullable=False)
+    tables = shop(
+        orders=private(
+            ORDERS, parent={"customer_id": "customers.id"}, limits=limits(rows=20), columns={"total": total}
+        ),
+        countries=public(COUNTRIES, columns={"code": keys("abcdef"[place] for place in range(6))}),
+    )
+    del tables["items"]
+    return dataset("shop", tables, unit="customer")
+
+
+def test_it_shows_what_was_declared_and_nothing_else(shown: Dataset) -> None:
+    assert repr(shown) == SHOWN
+    everything = repr(shown) + str(shown) + shown._repr_html_() + repr(shown.declaration) + repr(vars(shown))
+    for secret in (CANARY, "918273.5", "Norway"):
+        assert secret not in everything
+
+
+def test_its_html_is_escaped() -> None:
+    frame = pd.DataFrame({"id": [1], "<b>": ["x"]})
+    page = dataset("odd", frame, unit="id", columns={"<b>": keys(["<script>"])})._repr_html_()
+    assert "<script>" not in page
+    assert "<b></td>" not in page
+    assert "&lt;script&gt;" in page
+
+
+def test_rows_by_themselves_are_shown_as_such() -> None:
+    said = repr(dataset("rows", CUSTOMERS, unit=ROW, columns={"age": column(bounds=(0, 1), keys=[0, 1])}))
+    assert "protects each row" in said
+    assert "table rows, each row its own" in said
+    assert "age   integer, bounds 0 to 1, keys 0, 1" in said
