@@ -56,11 +56,11 @@ def visits(people: int, rows: int = 20_000, copies: int = 1) -> Visits:
     draws noise for all of them: for a side that takes seconds for each query whatever its size.
     """
     path = HOME / f"visits_{rows}_{people}_{copies}.csv"
-    places = ", ".join(f"'{CITIES[place]}'" for place in (0, 0, 0, 1, 1, 2, 3, 4))
+    places = ", ".join(f"'{city}'" for city in CITIES)
     _write(
         f"""
         SELECT range % {people} + copy * {people} AS user,
-               [{places}][1 + (hash(range, 1) % 8)::INTEGER] || ' ' || lpad(copy::VARCHAR, 2, '0') AS city,
+               [{places}][1 + (hash(range, 1) % 5)::INTEGER] || ' ' || lpad(copy::VARCHAR, 2, '0') AS city,
                round((hash(range, 2) % 4001 + hash(range, 3) % 4001) / 100.0, 2) AS fare
         FROM range({rows}), (SELECT range AS copy FROM range({copies}))""",
         path,

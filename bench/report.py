@@ -6,6 +6,7 @@ import json
 import os
 import platform
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,7 @@ def write_page() -> None:
         versions = {k: v for record in records for k, v in (record.get("peer_versions") or {}).items() if k != "python"}
         parts.append(f"## {room.capitalize()}\n\n`make bench ROOM={room}` on a machine with {_size(records[0])}; ")
         parts[-1] += ", ".join(f"{name} {number}" for name, number in sorted(versions.items())) + ".\n"
+        parts += [notes] if (notes := getattr(import_module(room), "NOTES", None)) else []
         parts.append("| " + " | ".join(HEADINGS) + " |\n" + "|---" * len(HEADINGS) + "|")
         parts[-1] += "".join("\n| " + " | ".join(cells(record)) + " |" for record in records) + "\n"
     if len(parts) == 1:

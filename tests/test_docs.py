@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import inspect
 import io
 import re
 import shlex
@@ -28,7 +29,9 @@ import mkdocs.config
 import pytest
 import typer
 
+import sordino
 from sordino.accounting.event import EVENT_TYPES
+from sordino.query.ask import _Asked
 from sordino.serve.cli import app, main
 
 ROOT = Path(__file__).parent.parent
@@ -36,6 +39,18 @@ DOCS = ROOT / "docs"
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS.rglob("*.md")])
 ROOMS = ("noise", "accounting", "mechanisms")
 CALCULI = ("accountants", "calibration", "composition", "gaussian", "group", "pld", "pure", "renyi", "zcdp", "account")
+ASKING = ("query", "dataframe")
+CLASSES = {
+    "Ask": "ask",
+    "FrameAsk": "ask",
+    "DataAccount": "ask",
+    "Frame": "frame",
+    "Grouped": "frame",
+    "Answer": "answer",
+    "Price": "price",
+}
+INNER = {"compute", "over", "filtered", "steps", "cells", "confidence_text"}
+"""Members of these classes that are for the room itself."""
 CODE = re.compile(r"SRD-[A-Z]\d{3}")
 
 
@@ -223,6 +238,46 @@ def test_every_name_that_is_described_exists(room: str) -> None:
     for name in headings(read(f"reference/{room}.md")):
         *module, attribute = name.split(".")
         assert hasattr(importlib.import_module(".".join(["sordino", room, *module])), attribute), name
+
+
+def test_every_name_of_the_front_door_is_described() -> None:
+    pages = [read(f"reference/{page}.md") for page in (*ROOMS, *ASKING)]
+    described = {name.rpartition(".")[2] for page in pages for name in headings(page)}
+    rooms = {name for name in sordino.__all__ if isinstance(getattr(sordino, name), types.ModuleType)}
+    missing = set(sordino.__all__) - rooms - described
+    assert not missing
+
+
+@pytest.mark.parametrize("page", ASKING)
+def test_every_word_of_asking_that_is_described_exists(page: str) -> None:
+    for name in headings(read(f"reference/{page}.md")) - words_of_asking():
+        owner, _, member = name.rpartition(".")
+        known = members(owner) if owner else set(sordino.__all__)
+        assert member in known, name
+
+
+def test_every_public_member_of_an_answer_and_of_asking_is_described() -> None:
+    described = {name for page in ASKING for name in headings(read(f"reference/{page}.md"))}
+    for owner in CLASSES:
+        defined = {name for name in vars(class_of(owner)) if not name.startswith("_")}
+        assert not {name for name in defined - INNER if f"{owner}.{name}" not in described}, owner
+    assert words_of_asking() <= described
+
+
+def class_of(name: str) -> Any:
+    return getattr(importlib.import_module(f"sordino.query.{CLASSES[name]}"), name)
+
+
+def members(owner: str) -> set[str]:
+    """Return what can be read off an instance of a class: methods, fields, and what ``__init__`` sets."""
+    thing = class_of(owner)
+    stored = {name for each in thing.__mro__[:-1] for name in re.findall(r"self\.(\w+) =", inspect.getsource(each))}
+    return {*dir(thing), *getattr(thing, "__dataclass_fields__", ()), *stored}
+
+
+def words_of_asking() -> set[str]:
+    """Return the words that `price` and `run` take."""
+    return set(inspect.signature(_Asked).parameters)
 
 
 @pytest.mark.parametrize("module", CALCULI)

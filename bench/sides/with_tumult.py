@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import warnings
 from functools import cache
 from importlib.metadata import version
@@ -77,6 +78,9 @@ def medians(settings: list[dict[str, Any]], repetitions: int) -> tuple[float, in
     return seconds, repetitions * len(settings), median_scores(found, truth)
 
 
+_warehouse = tempfile.TemporaryDirectory()
+
+
 @cache
 def _spark() -> SparkSession:
     session = (
@@ -86,6 +90,7 @@ def _spark() -> SparkSession:
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.warehouse.dir", _warehouse.name)
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("ERROR")

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from .query.ask import account
     from .query.bounding import bounding
     from .query.dataset import dataset
-    from .query.declare import bounds, column, keys, limits, private, public
+    from .query.declarations_file import dataset_from_file
+    from .query.declare import bounds, column, keys, limits, personal, private, public
     from .query.frame_aggregates import (
         correlation,
         count,
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from .query.frame_when import when
     from .query.frame_windows import lag, lead, rank, row_number
     from .query.goal import within
+    from .query.smartnoise import dataset_from_smartnoise
+    from .query.sources import source
 
 _HOME = {
     "ROW": "accounting.bound",
@@ -83,6 +86,9 @@ _HOME = {
     "count_people": "query.frame_aggregates",
     "covariance": "query.frame_aggregates",
     "dataset": "query.dataset",
+    "source": "query.sources",
+    "dataset_from_file": "query.declarations_file",
+    "dataset_from_smartnoise": "query.smartnoise",
     "deviation": "query.frame_aggregates",
     "explain": "accounting.explain",
     "histogram": "query.frame_aggregates",
@@ -95,6 +101,7 @@ _HOME = {
     "mean": "query.frame_aggregates",
     "median": "query.frame_aggregates",
     "minimum": "query.frame_aggregates",
+    "personal": "query.declare",
     "private": "query.declare",
     "public": "query.declare",
     "quantile": "query.frame_aggregates",
@@ -131,6 +138,8 @@ __all__ = [
     "count_people",
     "covariance",
     "dataset",
+    "dataset_from_file",
+    "dataset_from_smartnoise",
     "deviation",
     "explain",
     "histogram",
@@ -145,6 +154,7 @@ __all__ = [
     "median",
     "minimum",
     "noise",
+    "personal",
     "private",
     "public",
     "quantile",
@@ -152,6 +162,7 @@ __all__ = [
     "rank",
     "regression",
     "row_number",
+    "source",
     "sum",
     "top",
     "unlimited",

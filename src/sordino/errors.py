@@ -52,4 +52,4 @@ class GrantError(SordinoError):
 
 
 class RunError(SordinoError):
-    """The engine could not compute an answer that was already charged for. Says which stage failed, and nothing else."""
+    """The engine could not compute an answer that was already charged for. Says so, and nothing else."""

@@ -63,7 +63,7 @@ def _grouped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
 
 
 def _grouped_mode_law(value: GroupedHistogram, level: float) -> reference.Law:
-    """The most frequent of two categories in each of two groups at ε = 1: weights only rise, so the rate is ε itself."""
+    """The most frequent of two categories in each of two groups at ε = 1: weights only rise, so the rate is ε."""
     return _product([reference.exponential([float(each) for each in row], level) for row in _weights(value, 2)])
 
 

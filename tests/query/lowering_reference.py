@@ -10,11 +10,12 @@ from typing import Any
 
 from sordino.query.expression import Call, ColumnRef, Expression, Literal
 from sordino.query.kinds import Kind
+from sordino.query.lowering_sizes import STORED, argument_sizes, size_of
 
 Row = Mapping[str, Any]
 
-LARGEST = 1e150
-TINY = 2.0**-450
+LARGEST = 2.0**200
+TINY = 2.0**-147
 
 
 def evaluate(expression: Expression, row: Row) -> Any:
@@ -28,22 +29,41 @@ def evaluate(expression: Expression, row: Row) -> Any:
     if expression.operation in SPECIAL:
         return SPECIAL[expression.operation](expression, values)
     if expression.operation in ARITHMETIC:
-        values = [tame(value) for value in values]
-        if expression.operation in ("least", "greatest"):
-            present = [value for value in values if value is not None]
-            return (min if expression.operation == "least" else max)(present) if present else None
+        return arithmetic(expression, values)
     if any(value is None for value in values):
         return None
-    if expression.operation in ARITHMETIC:
-        return tame(ARITHMETIC[expression.operation](*values))
     return STRICT[expression.operation](expression, *values)
 
 
-def tame(value: float | None) -> float | None:
-    """Return a number that arithmetic may use."""
-    if value is None or not abs(value) <= LARGEST:
+def arithmetic(call: Call, values: list[Any]) -> float | None:
+    """Compute with reals, cut down where the worst case could not be held otherwise."""
+    values = arguments(call, values)
+    if call.operation in ("least", "greatest"):
+        present = [value for value in values if value is not None]
+        return (min if call.operation == "least" else max)(present) if present else None
+    if call.operation == "power" and values[1] is not None and abs(values[1]) > 2**53:
         return None
-    return float(value) + TINY - TINY
+    result = None if None in values else ARITHMETIC[call.operation](*values)
+    return rounded(limited(result)) if call.operation in ("exp", "power") else result
+
+
+def arguments(call: Call, values: list[Any]) -> list[float | None]:
+    """Return numbers as arithmetic takes them. Where to cut is the house's choice; what cutting does is said here."""
+    taken: list[float | None] = []
+    for expression, value, wanted in zip(call.arguments, values, argument_sizes(call), strict=True):
+        number = None if value is None else float(value)
+        size = size_of(expression)
+        number = limited(number) if size == STORED or size.bits > wanted.bits else number
+        taken.append(rounded(number) if size.grid > wanted.grid else number)
+    return taken
+
+
+def limited(value: float | None) -> float | None:
+    return None if value is None or not abs(value) <= LARGEST else value
+
+
+def rounded(value: float | None) -> float | None:
+    return None if value is None else value + TINY - TINY
 
 
 def _power(base: float, exponent: float) -> float | None:
@@ -54,7 +74,7 @@ def _power(base: float, exponent: float) -> float | None:
 
 
 def _remainder(a: float, b: float) -> float | None:
-    if not abs(a) < 2**42 or not abs(b) < 2**42:
+    if max(abs(a), abs(b)) > 2**42:
         return None
     steps, divisor = math.floor(a * 2**20 + 0.5), math.floor(b * 2**20 + 0.5)
     return None if divisor == 0 else _whole_remainder(steps, divisor) / 2**20
@@ -65,7 +85,7 @@ def _whole_remainder(a: int, b: int) -> int:
 
 
 def _exp(x: float) -> float | None:
-    return None if x >= 346 else math.exp(x)
+    return math.exp(x) if x < 700 else None
 
 
 ARITHMETIC: dict[str, Callable[..., float | None]] = {
@@ -89,8 +109,7 @@ def _rounding(compute: Callable[[float], int]) -> Callable[[Call, list[Any]], in
         (value,) = values
         if call.arguments[0].kind is Kind.INTEGER:
             return None if value is None else int(value)
-        value = tame(value)
-        return None if value is None or not abs(value) < 2**53 else compute(value)
+        return None if value is None or not abs(value) <= 2**53 else compute(value)
 
     return rounded
 
@@ -99,12 +118,12 @@ def _modulo(call: Call, values: list[Any]) -> float | None:
     if all(argument.kind is Kind.INTEGER for argument in call.arguments):
         a, b = values
         return None if a is None or not b else float(_whole_remainder(a, b))
-    a, b = (tame(value) for value in values)
-    return None if a is None or b is None else _remainder(a, b)
+    taken = arguments(call, values)
+    return None if None in taken else _remainder(*taken)  # type: ignore[arg-type]
 
 
-def _sign(_: Call, values: list[Any]) -> int | None:
-    value = tame(values[0])
+def _sign(call: Call, values: list[Any]) -> int | None:
+    value = limited(values[0]) if size_of(call.arguments[0]) == STORED else values[0]
     return None if value is None else (value > 0) - (value < 0)
 
 
@@ -167,7 +186,7 @@ def _to_integer(call: Call, value: Any) -> int | None:
     if call.arguments[0].kind is Kind.TEXT:
         return int(value) if re.fullmatch(r" *[+-]?[0-9]{1,18} *", value) else None
     if call.arguments[0].kind is Kind.REAL:
-        return math.floor(value + 0.5) if abs(value) < 2**53 else None
+        return math.floor(value + 0.5) if abs(value) <= 2**53 else None
     return int(value)
 
 

@@ -37,7 +37,7 @@ from query.planning import (
 from sordino.accounting import accountants, approximate, pure, zcdp
 from sordino.accounting.event import Event
 from sordino.accounting.events import Composed, DiscreteLaplace, PartitionSelection
-from sordino.errors import QuestionError
+from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
 from sordino.query.bounding import Bounding
@@ -139,7 +139,7 @@ def test_private_keys_cost_their_own_part() -> None:
     assert isinstance(event, Composed)
     selection = event.events[0]
     assert isinstance(selection, PartitionSelection)
-    assert float(selection.epsilon) == pytest.approx(1 / 3, abs=1e-9)
+    assert float(selection.epsilon) == pytest.approx(0.55, abs=1e-9)
     assert selection.delta == DELTA
     alone = plan(QUESTIONS["keys-alone"], Spend(Fraction(1), keys_delta=DELTA))
     assert alone.event() == PartitionSelection(Fraction(1), DELTA)
@@ -332,8 +332,12 @@ MISLED: Mapping[str, tuple[Question, Spend, Wishes]] = {
     "norm without a delta": (ask(COUNT), Spend(Fraction(1)), Wishes(bounding=Bounding("norm", rows=3))),
     "a gaussian quantile": (ask(MEDIAN), Spend(Fraction(1), None, DELTA), Wishes(noise="gaussian")),
     "nothing asked": (ask(), Spend(Fraction(1)), Wishes()),
-    "an unknown noise": (ask(COUNT), Spend(Fraction(1)), Wishes(noise="loud")),
 }
+
+
+def test_a_noise_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="gaussian"):
+        Wishes(noise="loud")
 
 
 @pytest.mark.parametrize("name", MISLED)

@@ -233,7 +233,9 @@ def test_goals_that_make_no_sense_are_refused() -> None:
 
 
 @pytest.mark.parametrize("weights", [{}, {"c0": 5.0}, {"c0": 0.2}])
-@pytest.mark.parametrize("asked", [(COUNT,), (COUNT, MEAN), (PEOPLE,), (of("count", TIP), COUNT)], ids=str)
+@pytest.mark.parametrize(
+    "asked", [(COUNT,), (COUNT, MEAN), (PEOPLE,), (of("count", TIP), COUNT)], ids=["count", "pair", "people", "present"]
+)
 def test_noise_is_the_deviation_of_a_count(asked: Any, weights: dict[str, float]) -> None:
     """Whatever the columns matter: the noise is in rows, not in weights."""
     planned = plan(ask(*asked), Spend(Fraction(1)), Wishes(weights=weights))
@@ -311,11 +313,19 @@ def test_a_presence_is_no_value() -> None:
 
 
 def test_expressions_read_well() -> None:
-    assert describe(FARE) == "fare"
-    assert describe(Literal(Kind.TEXT, None)) == "NULL"
-    assert describe(call("add", FARE, Literal(Kind.INTEGER, 3))) == "add(fare, 3)"
+    relation = ask(COUNT).relation
+    assert describe(FARE, relation) == "fare"
+    assert describe(Literal(Kind.TEXT, None), relation) == "NULL"
+    assert describe(call("add", FARE, Literal(Kind.INTEGER, 3)), relation) == "add(fare, 3)"
     long = FARE
     for _ in range(20):
         long = call("add", long, FARE)  # type: ignore[assignment]
-    assert len(describe(long)) == 58
+    assert len(describe(long, relation)) == 58
     assert said(ask(COUNT, schema=BY_ROW)).startswith("each row counts by itself")
+
+
+def test_notes_about_whole_numbers_with_odd_bounds() -> None:
+    planned = plan(
+        ask(of("quantile", LATE, parameters=["1/2"])), Spend(Fraction(1)), Wishes(ranges={LATE: Range.of("0.5", 1)})
+    )
+    assert "values of late outside of [0.5, 1]" in "\n".join(notes(planned))

@@ -101,13 +101,13 @@ def test_powers_and_remainders() -> None:
 def test_roots_exponentials_and_logarithms_are_rounded_outwards() -> None:
     root = known(call("sqrt", REF["positive"])).range
     assert root is not None
-    assert root.low <= Fraction(math.sqrt(0.5)) and root.high >= Fraction(math.sqrt(8))
+    assert root.low <= Fraction(math.sqrt(0.5)) < Fraction(math.sqrt(8)) <= root.high
     grown = known(call("exp", REF["small"])).range
     assert grown is not None
-    assert Fraction(math.exp(-2)) >= grown.low > 0 and Fraction(math.exp(3)) <= grown.high < 21
+    assert 0 < grown.low <= Fraction(math.exp(-2)) < Fraction(math.exp(3)) <= grown.high < 21
     logarithm = known(call("ln", REF["positive"])).range
     assert logarithm is not None
-    assert -1 < logarithm.low < Fraction(math.log(0.5)) and logarithm.high >= Fraction(math.log(8))
+    assert -1 < logarithm.low < Fraction(math.log(0.5)) < Fraction(math.log(8)) <= logarithm.high
     assert known(call("ln", REF["small"])).range is None
     assert known(call("ln", call("negate", REF["positive"]))).range is None
     assert known(call("exp", call("multiply", REF["small"], literal(1000)))).range is None
@@ -236,7 +236,7 @@ ROWS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=250)
 @given(EXPRESSIONS, st.lists(ROWS, min_size=1, max_size=5))
 def test_every_value_is_within_what_was_derived(expression: Expression, rows: list[dict[str, Any]]) -> None:
     column = known(expression)

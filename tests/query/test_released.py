@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 from typing import Any
@@ -203,7 +204,7 @@ def test_the_imagined_interval_shrinks_with_the_group() -> None:
     for size in (2_000.0, 20_000.0, 200_000.0):
         ends = [each.interval(0.9) for each in read(planned, imagine(planned, size))]  # type: ignore[union-attr]
         widths.append([float(high[0] - low[0]) for low, high in ends])
-    for first, second in zip(widths, widths[1:], strict=False):
+    for first, second in itertools.pairwise(widths):
         assert all(one >= 2 * other for one, other in zip(first, second, strict=True))
 
 

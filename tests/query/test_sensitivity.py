@@ -6,6 +6,7 @@ Plans are random, data is random, exact answers come from plain Python. Bounds a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +26,7 @@ from query.planning import (
     MEDIAN,
     NO_KEYS,
     PEOPLE,
+    SCHEMA,
     SEATS,
     TIP,
     TOP,
@@ -34,9 +36,12 @@ from query.planning import (
     feature_sums,
     of,
 )
+from sordino.accounting import pure
 from sordino.accounting.bound import Bound
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.bounding import Bounding
+from sordino.query.kinds import Kind
+from sordino.query.metadata import Personal
 from sordino.query.plan import QueryPlan
 from sordino.query.planner import Wishes, plan
 from sordino.query.question import Aggregate, Question
@@ -291,3 +296,29 @@ def test_what_each_way_of_bounding_promises(method: Any, words: dict[str, int], 
 def test_bounding_is_refused_unless_it_says_what_it_needs(method: Any, words: dict[str, Any]) -> None:
     with pytest.raises(ArgumentError):
         Bounding(method, **words)
+
+
+# ---- people of classes ---------------------------------------------------------------------------------------------
+
+
+def stretched(bound: Bound, share: Fraction) -> Bound:
+    return Bound(bound.l0, bound.l1 * share, bound.l2_squared * share**2, bound.linf * share, unit=bound.unit)
+
+
+@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 16), Fraction(1, 256)])
+@pytest.mark.parametrize("asked", [(COUNT,), (COUNT, of("mean", FARE)), (of("variance", SEATS),)], ids=len)
+def test_whoever_weighs_less_loses_less(share: Fraction, asked: tuple[Aggregate, ...]) -> None:
+    """A class with a part of the largest ε loses no more than that part of the price, rounding to the grid included."""
+    classes = Personal("trips", "place", Kind.TEXT, (("open", Fraction(1)), ("shy", share)))
+    planned = plan(ask(*asked, schema=replace(SCHEMA, personal=classes)), Spend(Fraction(1)))
+    lost = sum(pure.epsilon(part.mechanism.event(stretched(part.bound, share))) for part in planned.blocks)
+    assert lost <= share
+
+
+def test_monomials_list_what_they_multiply() -> None:
+    """The contract of `Monomial`: what has a power must be present."""
+    classes = Personal("trips", "place", Kind.TEXT, (("open", Fraction(1)), ("shy", Fraction(1, 2))))
+    for schema in (SCHEMA, replace(SCHEMA, personal=classes)):
+        planned = plan(ask(COUNT, of("mean", TIP), of("variance", FARE), schema=schema), Spend(Fraction(1)))
+        for monomial in planned.task.monomials:
+            assert {place for place, power in enumerate(monomial.powers) if power} <= monomial.present

@@ -103,7 +103,7 @@ def test_the_claim_covers_whatever_is_planned_after_finding(name: str, spend: Sp
     seen = []
     for limits, reach in ((Limits(rows=1), 1), (Limits(rows=1000), 2**40), (None, Fraction(1, 2**20))):
         found = Found(limits, {FREE: Range.of(-reach, reach)})
-        wishes = with_found(whole.wishes, found)
+        wishes = with_found(whole.question, whole.wishes, found)
         for level in questions(whole.question):
             if limits is None and name == "both":
                 continue
@@ -148,16 +148,13 @@ def test_levels_divide_delta() -> None:
     assert deltas == [DELTA / 3] * 2
 
 
-def test_levels_of_a_key_table_use_its_columns() -> None:
-    """A level of fewer keys must take the table's columns of those keys, not the first ones that there are."""
+def test_levels_of_a_key_table_are_refused() -> None:
     public = Scan(Table("known", {"p": Column(Kind.TEXT), "c": Column(Kind.TEXT)}, Public()))
     question = ask(
         COUNT, keys=(*BY_PLACE, *BY_CITY), key_table=KeyTable(public, ("p", "c")), grouping_sets=((0, 1), (1,), ())
     )
-    for level, wanted in zip(questions(question), (("p", "c"), ("c",), ()), strict=True):
-        columns = level.key_table.columns if level.key_table is not None else ()
-        assert columns == wanted
-        assert len(columns) == len(level.keys)
+    with pytest.raises(QuestionError, match="each set by itself"):
+        questions(question)
 
 
 # ---- finding bounds ------------------------------------------------------------------------------------------------
@@ -231,7 +228,7 @@ def found_often(discovery: Discovery, rows: list[dict[str, Any]], times: int) ->
 def test_ranges_that_are_found_hold_nearly_all_values(low: float, high: float, by_row: bool) -> None:
     """Each end is beyond all data one time in twenty at most; then the range is much too wide, but never too narrow."""
     question = ask(MEAN_FREE, keys=NO_KEYS, schema=BY_ROW if by_row else with_limits(Limits(rows=5)))
-    discovery = plan_discovery(question, Fraction(1), find_limits=False, by_rho=False)
+    discovery = plan_discovery(question, Fraction(1), unknown_ranges(question), None, by_rho=False)
     rows = people(600, 1, low, high)
     values = np.array([row["free"] for row in rows])
     times, narrow = 20, 0
@@ -246,7 +243,7 @@ def test_ranges_that_are_found_hold_nearly_all_values(low: float, high: float, b
 @pytest.mark.parametrize("rows", [1, 3, 10])
 def test_limits_that_are_found_suit_nearly_everyone(rows: int) -> None:
     question = ask(COUNT, schema=UNLIMITED)
-    discovery = plan_discovery(question, Fraction(1), find_limits=True, by_rho=False)
+    discovery = plan_discovery(question, Fraction(1), unknown_ranges(question), Spend(Fraction(1)), by_rho=False)
     assert [search.subject for search in discovery.searches] == [None]
     data = people(500, rows, 0, 1) + people(2, 300, 0, 1)
     times, good = 20, 0
@@ -259,7 +256,7 @@ def test_limits_that_are_found_suit_nearly_everyone(rows: int) -> None:
 
 def test_an_empty_table_finds_something() -> None:
     question = ask(COUNT, MEAN_FREE, schema=UNLIMITED)
-    discovery = plan_discovery(question, Fraction(1), find_limits=True, by_rho=False)
+    discovery = plan_discovery(question, Fraction(1), unknown_ranges(question), Spend(Fraction(1)), by_rho=False)
     for salt in range(20):
         found = discover(discovery, engine([]), salt)
         assert found.limits is not None
@@ -277,7 +274,8 @@ def test_one_person_moves_each_histogram_by_one_weight() -> None:
         (ask(MEAN_FREE, schema=BY_ROW), person[:1]),
         (ask(MEAN_FREE, schema=BY_ROW, relation=UnionAll((scan, scan))), person[:1]),
     ):
-        discovery = plan_discovery(question, Fraction(1), find_limits=not question.schema.by_row, by_rho=False)
+        spend = None if question.schema.by_row else Spend(Fraction(1))
+        discovery = plan_discovery(question, Fraction(1), unknown_ranges(question), spend, by_rho=False)
         seen: list[dict[tuple[int, int], int]] = []
 
         def spy(task: Task, salt: int, data: Any, seen: Any = seen) -> Exact:
@@ -365,7 +363,7 @@ def test_declared_groups_are_kept_when_rows_are_found() -> None:
     whole = plan_whole(question, Spend(Fraction(1), keys_delta=DELTA), Wishes())
     assert whole.discovery is not None
     found = Found(Limits(rows=8), {})
-    planned = plan(question, whole.rest, with_found(whole.wishes, found))
+    planned = plan(question, whole.rest, with_found(whole.question, whole.wishes, found))
     assert planned.bounding.l0 == 1
 
 

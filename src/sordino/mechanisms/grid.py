@@ -109,10 +109,8 @@ class Grid:
 
         Stopping brings no two answers further apart, in any norm, so every bound still holds.
         """
-        if self.exponent <= 0:
-            steps = values << -self.exponent
-        else:
-            steps = (values + (1 << (self.exponent - 1))) >> self.exponent
+        half = 1 << max(self.exponent - 1, 0)
+        steps = (values + half) >> self.exponent if self.exponent > 0 else values << -self.exponent
         stopped: Steps = np.clip(steps, -LIMIT, LIMIT).astype(np.int64)
         return stopped
 

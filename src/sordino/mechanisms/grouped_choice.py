@@ -12,6 +12,8 @@ below). Groups are drawn independently, so lengths add up: at most 2·rate·W·�
 remove a weight w, of which v lies below the bucket: b − t moves by v − q·w, t − e by q·w − v', 0 ≤ v, v' ≤ w: within
 w·max(q, 1−q), and a maximum moves by no more than its most mobile term. Under the other relations what goes and what
 comes each adds between −q·w and (1−q)·w: within w.
+A *guard* is one more bucket beyond the range, below it with the ranks (−∞, 0] or above it with [n, ∞): its score is
+−max(0, t) or −max(0, n − t), which moves no further than the others. So some bucket has score zero wherever t lies.
 *Frequent categories*: a category's score is its weight. Under add/remove all scores move in one direction, each by at
 most w_g, so log probabilities move within an interval of length rate·w_g (Dong, Durfee, Rogers 2020); the best k are k
 such choices one after the other (``top_k.py``), each for ε/k.
@@ -59,6 +61,9 @@ class GroupedHistogram(NamedTuple):
 class GroupedQuantile:
     """For each group the bucket where the quantile lies: near rank `quantile`·n + `offset`, for `epsilon` in all.
 
+    With a `guard` of −1 or 1 there is one more bucket below (chosen as −1) or above (chosen as `buckets`), for ranks
+    that lie before the first or after the last.
+
     >>> GroupedQuantile("0.5", epsilon=1, buckets=100).event(Bound.scalar(1))
     Exponential(epsilon=Fraction(1, 1))
     """
@@ -67,6 +72,7 @@ class GroupedQuantile:
     epsilon: Fraction
     buckets: int
     offset: int = 0
+    guard: int = 0
 
     def __post_init__(self) -> None:
         level = rational("quantile", self.quantile, least=0, most=1)
@@ -76,6 +82,7 @@ class GroupedQuantile:
         object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least="1e-9", most="1e4"))
         object.__setattr__(self, "buckets", whole("buckets", self.buckets, least=1, most=2**31))
         object.__setattr__(self, "offset", whole("offset", self.offset, least=-_MOST_WEIGHT, most=_MOST_WEIGHT))
+        object.__setattr__(self, "guard", whole("guard", self.guard, least=-1, most=1))
 
     @remembered
     def event(self, bound: Bound) -> Event:
@@ -95,14 +102,14 @@ class GroupedQuantile:
         """Return how far off in rank (weight) a choice is, at most, with probability `confidence`, if a unit weighs 1.
 
         The exponential mechanism's bound ln(buckets/(1 − confidence))/rate; a bucket of score zero exists if the rank
-        asked for lies within the data.
+        asked for lies within the data, or on the side of the guard.
         """
         return self.rank_error(Bound.scalar(1), confidence)
 
     def rank_error(self, bound: Bound, confidence: float = 0.95) -> float:
         """Return the same for units that weigh as much as `bound` says."""
         failure = 1 - probability("confidence", confidence)
-        logarithm = math.log(self.buckets) - math.log(failure)
+        logarithm = math.log(self.buckets + 1) - math.log(failure)
         return rounded_up(Fraction(logarithm) / (self.rate(bound) * self.quantile.denominator))
 
     def rate(self, bound: Bound) -> Fraction:
@@ -123,6 +130,10 @@ class GroupedQuantile:
         scores = -np.maximum(0, np.maximum(scale * below - target, target - scale * upto))
         present = counts > 0
         starts, counts, scores = starts[present], counts[present], scores[present]
+        if self.guard:
+            beyond = target if self.guard < 0 else scale * int(reached[-1] if reached.size else 0) - target
+            starts = np.append(starts, -1 if self.guard < 0 else self.buckets)
+            counts, scores = np.append(counts, 1), np.append(scores, -max(0, beyond))
         index = choose_weighted(scores, counts, rate)
         return int(starts[index]) + noise.uniform(int(counts[index]))
 
@@ -183,9 +194,17 @@ def _checked(value: Any, buckets: int) -> tuple[Steps, int]:
         raise ArgumentError("the histogram must have three columns: group, bucket, weight", "SRD-A003")
     steps = rows.astype(np.int64)
     limits = np.array([groups - 1, buckets - 1, _MOST_WEIGHT])
-    if steps.size and (steps.min() < 0 or np.any(steps.max(axis=0) > limits) or steps[:, 2].sum() > _MOST_WEIGHT):
+    if steps.size and (steps.min() < 0 or np.any(steps.max(axis=0) > limits) or _sum(steps[:, 2]) > _MOST_WEIGHT):
         raise ArgumentError("the histogram has groups, buckets or weights out of range", "SRD-A002")
-    return steps[np.lexsort((steps[:, 1], steps[:, 0]))], groups
+    places, inverse = np.unique(steps[:, :2], axis=0, return_inverse=True)
+    weights = np.zeros(len(places), dtype=np.int64)
+    np.add.at(weights, inverse.reshape(-1), steps[:, 2])  # rows of one bucket count together
+    return np.column_stack((places, weights)), groups
+
+
+def _sum(weights: Steps) -> int:
+    """Return the exact sum of weights below 2^53, which int64 alone may not hold."""
+    return (int((weights >> 26).sum()) << 26) + int((weights & (2**26 - 1)).sum())
 
 
 def _by_group(rows: Steps, groups: int) -> Iterator[Steps]:

@@ -17,15 +17,17 @@ Fraction(1, 2)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
+from inspect import signature
 from typing import Any, Self
 
 from sordino.accounting.account import Account, UnlimitedAccount
 from sordino.accounting.budget import Budget
 from sordino.accounting.tally import Entry
 from sordino.arguments import Number, rational
-from sordino.errors import ArgumentError
+from sordino.errors import ArgumentError, BudgetError
 
 from . import limits as contribution
 from .answer import Answer
@@ -35,7 +37,7 @@ from .dataset import Dataset
 from .exact import compute
 from .frame import Frame
 from .frame_draft import Arranged, Draft
-from .goal import Within, cheapest, error_of, noise_of
+from .goal import Within, cheapest, error_of, largest_that_fits, noise_of
 from .plan import QueryPlan
 from .planner import Wishes
 from .price import Price, price_of
@@ -69,20 +71,47 @@ class Ask:
 
     def price(self, **words: Any) -> Price:
         """Return the cost and the error to expect in every column; touches no data and charges nothing."""
-        asked = _Asked(**words)
+        asked = _asked(words)
         return price_of(self._plan(asked), self._data.account, asked.confidence)
 
     def plan(self, **words: Any) -> WholePlan:
         """Return the plan itself, for those who want to look inside or charge it elsewhere."""
-        return self._plan(_Asked(**words))
+        return self._plan(_asked(words))
 
     def run(self, **words: Any) -> Answer:
         """Charge the price, then return the noisy answer. What was charged stays charged, whatever happens."""
-        asked = _Asked(**words)
+        asked = _asked(words)
         whole = self._plan(asked)
-        grant = self._data.account.reserve_plan(whole)
+        try:
+            grant = self._data.account.reserve_plan(whole)
+        except BudgetError as refusal:
+            raise self._too_much(asked, whole, refusal) from None
         outcome = run_whole(whole, grant, self._data.compute)
         return answer_of(whole, outcome, self.text, asked)
+
+    def _too_much(self, asked: _Asked, whole: WholePlan, refusal: BudgetError) -> BudgetError:
+        """Return the refusal in the words of the question: what it costs, what is used, and what would fit."""
+        account, spend = self._data.account, whole.spend
+        if not isinstance(account, Account) or asked.error is not None or asked.noise is not None:
+            return refusal
+        word = "epsilon" if spend.epsilon is not None else "rho"
+
+        def fits(amount: Fraction) -> bool:
+            plan = plan_whole(
+                self.question, self._spend(asked, amount), whole.wishes, find=asked.find, losses=asked.losses
+            )
+            return account.price(plan.event()).fits
+
+        best = largest_that_fits(fits, spend.amount)
+        instead = f"{word}={float(best):g} would fit" if best else "nothing of it would fit; ask the data's owner"
+        return BudgetError(
+            f"this question costs {word} = {float(spend.amount):g}, and of the budget {account.budget} "
+            f"{100 * account.used:.3g} % is used; {instead}",
+            refusal.code,
+        )
+
+    def __repr__(self) -> str:
+        return f"Ask({self.text!r})"
 
     def _plan(self, asked: _Asked) -> WholePlan:
         wishes = Wishes(asked.bounding, asked.weights, asked.mechanism)
@@ -116,8 +145,7 @@ class Ask:
         given = asked.delta if asked.delta is not None else self.question.options.delta
         private = not contribution.keys_are_public(self.question)
         if given is not None:
-            keys = given if by_rho else given / 2
-            gaussian = Fraction(0) if by_rho else (given / 2 if private else given)
+            keys, gaussian = (given, Fraction(0)) if private or by_rho else (Fraction(0), given)
         elif budget is None:
             keys = gaussian = Fraction(0)
         else:
@@ -136,6 +164,16 @@ class FrameAsk(Arranged, Ask):
 
     def _redrafted(self, draft: Draft) -> Self:
         return type(self)(self._data, draft)
+
+
+def _asked(words: Mapping[str, Any]) -> _Asked:
+    known = list(signature(_Asked).parameters)
+    for word in words:
+        if word not in known:
+            close = get_close_matches(word, known, n=1, cutoff=0.4)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise ArgumentError(f"a question cannot be asked with {word}=…; {hint}", "SRD-A001")
+    return _Asked(**words)
 
 
 class _Asked:

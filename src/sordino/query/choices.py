@@ -2,15 +2,15 @@
 
 A quantile is released as three choices: one for the value itself (0.6 of its ε), and one for each end of its interval
 (0.2 each). The ends aim so many ranks below and above that the true quantile lies between them with the confidence that
-was planned for, by the exponential mechanism's tail bound; they are releases of their own, so the interval needs no
-look at the data that was not paid for.
+was planned for, by the exponential mechanism's tail bound; a guard beyond each end of the range makes that hold for
+ranks beyond the data as well. They are releases of their own, so the interval looks at nothing that was not paid for.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sordino.accounting.bound import Bound
@@ -60,8 +60,17 @@ class ChoiceNeed:
         return (_TYPICAL_RANKS * weight * (self.count or 1)) ** 2
 
 
-def need_of(place: int, aggregate: Aggregate, question: Question, ranges: Mapping[Expression, Range]) -> ChoiceNeed:
-    """Return what the aggregate at `place` needs."""
+def needs_of(
+    place: int, aggregate: Aggregate, question: Question, ranges: Mapping[Expression, Range]
+) -> list[ChoiceNeed]:
+    """Return what the aggregate at `place` needs: one choice, or one for each of several quantiles."""
+    if aggregate.function != "quantile":
+        return [_need_of(place, aggregate, question, ranges)]
+    single = (replace(aggregate, parameters=(level,)) for level in aggregate.parameters)
+    return [_need_of(place, each, question, ranges) for each in single]
+
+
+def _need_of(place: int, aggregate: Aggregate, question: Question, ranges: Mapping[Expression, Range]) -> ChoiceNeed:
     expression = aggregate.arguments[0]
     known = derive(expression, question.relation.columns)
     if aggregate.function == "top":
@@ -133,7 +142,7 @@ def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, *
     for sign, epsilon in ((-1, epsilons[1]), (1, epsilons[2])):
         plain = GroupedQuantile(level, epsilon, need.histogram.buckets)
         reach = math.ceil(plain.rank_error(bound, float(1 - (1 - CONFIDENCE) / 2)))
-        ends.append(GroupedQuantile(level, epsilon, need.histogram.buckets, sign * reach))
+        ends.append(GroupedQuantile(level, epsilon, need.histogram.buckets, sign * reach, guard=sign))
     return Choice(need.aggregate, place, (value, *ends), bound)
 
 

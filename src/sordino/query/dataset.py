@@ -26,9 +26,9 @@ from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
 
 from . import describe, postgres_types
-from .declare import NOTHING, ColumnDeclaration, TableDeclaration, private
+from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
 from .kinds import Kind
-from .metadata import Limits, OwnedByColumn, OwnedByParent, Schema, Table
+from .metadata import Limits, OwnedByColumn, OwnedByParent, Personal, Schema, Table
 from .ownership import Declaration, checked_name, person, unknown
 from .reading import Reading, column_of, hidden_because, reading_of
 from .sources import Connected, connect
@@ -79,6 +79,7 @@ def dataset(
     unit: str | Unit,
     columns: Mapping[str, ColumnDeclaration] | None = None,
     limits: Limits | None = None,
+    personal: PersonalDeclaration | None = None,
 ) -> Dataset:
     """Declare a data set: where it is, who is protected, and what is publicly known about it.
 
@@ -89,6 +90,8 @@ def dataset(
     *Several tables*: `source` is a dict from names to ``so.private(…)`` and ``so.public(…)``, which hold their own
     columns and limits; `unit` is what a person is called, or ``so.ROW``.
 
+    With `personal`, people are protected by classes, each with an ε of its own (see ``so.personal``).
+
     **Guarantee**: nothing is read from the data but names and types of columns. Declarations are enforced, whatever
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
     **Assumes**: a person is one value of the unit's column, and each row of a private table is about its owner alone.
@@ -96,7 +99,7 @@ def dataset(
     if isinstance(source, Mapping):
         if columns is not None or limits is not None:
             raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
-        return open_dataset(Declaration(name, person(unit), _declared(source)))
+        return open_dataset(Declaration(name, person(unit), _declared(source), personal=personal))
     if isinstance(source, TableDeclaration):
         raise ArgumentError(
             "so.private(…) and so.public(…) stand in a dict of tables: {'name': so.private(…)}", "SRD-A001"
@@ -104,7 +107,7 @@ def dataset(
     checked_name("the data set's name", name)
     whose = person(unit)
     table = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
-    return open_dataset(Declaration(name, whose, {name: table}))
+    return open_dataset(Declaration(name, whose, {name: table}, personal=personal))
 
 
 def _declared(tables: Mapping[Any, Any]) -> dict[str, TableDeclaration]:
@@ -125,7 +128,7 @@ def open_dataset(declaration: Declaration) -> Dataset:
     _check_links(tables)
     return Dataset(
         declaration=declaration,
-        schema=Schema(declaration.name, tables, declaration.unit),
+        schema=Schema(declaration.name, tables, declaration.unit, _personal(declaration, tables)),
         engine=connected.engine,
         backend=connected.backend,
         _tables=MappingProxyType({name: view.table for name, view in views.items()}),
@@ -181,6 +184,26 @@ def _readings(types: Mapping[str, Any], unreadable: Mapping[str, str]) -> tuple[
         else:
             readings[column] = reading
     return readings, hidden
+
+
+def _personal(declaration: Declaration, tables: Mapping[str, Table]) -> Personal | None:
+    """Return the classes of people with the table that they are found in."""
+    declared = declaration.personal
+    if declared is None:
+        return None
+    private = [name for name, table in tables.items() if not table.is_public]
+    table, _, column = declared.column.rpartition(".")
+    table = table or private[0]
+    if table not in private or column not in tables[table].columns or (len(private) > 1 and "." not in declared.column):
+        raise QuestionError(
+            f"personal names the column {declared.column!r}, which no private table has; write it as 'table.column' if "
+            "there are several",
+            "SRD-Q201",
+        )
+    kind = tables[table].columns[column].kind
+    for value, _ in declared.classes:
+        column_of(f"{table}.{column}", kind, ColumnDeclaration(keys=(value,)))
+    return Personal(table, column, kind, declared.classes)
 
 
 def _check_links(tables: Mapping[str, Table]) -> None:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -103,6 +104,32 @@ def limits(rows: int | None = None, groups: int | None = None, rows_per_group: i
     """Declare how much one person may weigh in one question. Whoever has more is cut down, each by themselves."""
     given = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
     return Limits(**{name: whole(name, n, least=1, most=_MOST_ROWS) for name, n in given.items() if n is not None})
+
+
+@dataclass(frozen=True)
+class PersonalDeclaration:
+    """An ε for each public class of people. Build it with `personal`."""
+
+    column: str
+    classes: tuple[tuple[KeyValue, Fraction], ...]
+
+
+def personal(column: str, epsilons: Mapping[Any, Number]) -> PersonalDeclaration:
+    """Declare that people are protected by classes: `column` (or "table.column") says who is in which.
+
+    People of the class with the largest ε count in full, all others in proportion to their ε: so a budget of the
+    largest ε keeps each class within its own. Who is in no class that is named here does not count at all.
+
+    >>> personal("consent", {"strict": 0.1, "open": 1}).classes
+    (('strict', Fraction(1, 10)), ('open', Fraction(1, 1)))
+    """
+    if not isinstance(column, str) or not column:
+        raise ArgumentError("column must be the name of the column that holds each person's class", "SRD-A001")
+    if not isinstance(epsilons, Mapping) or not epsilons:
+        raise ArgumentError('epsilons must say an ε for each class, such as {"strict": 0.1, "open": 1}', "SRD-A001")
+    values = _keys(list(epsilons))
+    amounts = [rational("epsilon", epsilon, above=0) for epsilon in epsilons.values()]
+    return PersonalDeclaration(column, tuple(zip(values, amounts, strict=True)))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -22,7 +22,9 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.event import Event
 from sordino.accounting.events import Composed
 from sordino.accounting.grant import Grant
+from sordino.errors import ArgumentError
 from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile
+from sordino.mechanisms.partition import TruncatedGeometric
 
 from . import limits as contribution
 from .bounding import Bounding
@@ -34,7 +36,7 @@ from .question import Question
 from .ranges import derive
 from .relation import Filter, PerPerson, Relation
 from .run import Compute
-from .spend import cut
+from .spend import Spend, cut
 from .task import Histogram, Task
 
 SHARE = 0.1
@@ -119,24 +121,43 @@ def limits_unknown(question: Question) -> bool:
     return not contribution.candidates(question, demands, contribution.declared(question))
 
 
-def plan_discovery(question: Question, amount: Fraction, *, find_limits: bool, by_rho: bool) -> Discovery:
-    """Return the searches that together cost `amount` (ε, or ρ)."""
+def plan_discovery(
+    question: Question, amount: Fraction, ranges: Sequence[Expression], limits_for: Spend | None, *, by_rho: bool
+) -> Discovery:
+    """Return the searches that together cost `amount` (ε, or ρ): for `ranges`, and, if it says what the question
+    itself will spend, for the limit on rows."""
     by_row = question.schema.by_row
     copies = max(question.relation.copies.values(), default=1)
     bounding = Bounding("row", rows=copies) if by_row else Bounding("groups", groups=1, rows_per_group=1)
     weight = bounding.l1 * bounding.unit if bounding.l1 else bounding.unit
     bound = Bound.scalar(weight, unit=question.schema.unit)
-    ranges = unknown_ranges(question)
-    parts = cut(amount, [1.0] * (2 * len(ranges)) + [2.0] * find_limits)
+    parts = cut(amount, [1.0] * (2 * len(ranges)) + [2.0] * (limits_for is not None))
     epsilons = [_root(8 * part) if by_rho else part for part in parts]
     searches = []
     for place, expression in enumerate(ranges):
         for upper in (False, True):
             epsilon = epsilons[2 * place + upper]
             searches.append(_range_search(question, expression, upper=upper, epsilon=epsilon, weight=weight))
-    if find_limits:
-        searches.append(_rows_search(question, epsilons[-1], weight))
+    if limits_for is not None:
+        searches.append(_rows_search(question, epsilons[-1], weight, _count_edges(question, limits_for)))
     return Discovery(tuple(searches), bounding, bound)
+
+
+def _count_edges(question: Question, spend: Spend) -> tuple[Fraction, ...]:
+    """Return the limits to choose from; with private keys only those under which keys can still be selected."""
+    if contribution.keys_are_public(question):
+        return tuple(Fraction(edge) for edge in _COUNTS)
+    usable = [edge for edge in _COUNTS if edge <= 2 or _can_select(spend, edge)]
+    return tuple(Fraction(edge) for edge in usable)
+
+
+def _can_select(spend: Spend, groups: int) -> bool:
+    epsilon = spend.amount / 4 if spend.rho is None else _root(spend.amount / 2)
+    try:
+        TruncatedGeometric(epsilon, spend.keys_delta, groups)
+    except ArgumentError:
+        return False
+    return True
 
 
 def _tail(question: Question, epsilon: Fraction, edges: int, weight: int) -> int:
@@ -153,7 +174,8 @@ def _tail(question: Question, epsilon: Fraction, edges: int, weight: int) -> int
 
 def discover(discovery: Discovery, compute: Compute, salt: int) -> Found:
     """Run the searches, one pass each; whoever calls has used the grant that covers them."""
-    limits, ends = None, {}
+    limits: Limits | None = None
+    ends: dict[Expression, list[Fraction]] = {}
     for search in discovery.searches:
         histogram = Histogram(search.expression, None, len(search.edges) - 1, edges=search.edges)
         task = Task(search.relation, (), discovery.bounding, histograms=(histogram,))
@@ -194,11 +216,10 @@ def _range_search(question: Question, expression: Expression, *, upper: bool, ep
     return Search(relation, value, _VALUES, upper, mechanism, expression)
 
 
-def _rows_search(question: Question, epsilon: Fraction, weight: int) -> Search:
-    beyond = _tail(question, epsilon, len(_COUNTS), weight)
+def _rows_search(question: Question, epsilon: Fraction, weight: int, edges: tuple[Fraction, ...]) -> Search:
+    beyond = _tail(question, epsilon, len(edges), weight)
     kept = with_declared_keys(question)
     counted = PerPerson(kept, (), (("rows", "count", None, Column(Kind.INTEGER, nullable=False)),))
-    edges = tuple(Fraction(edge) for edge in _COUNTS)
     mechanism = GroupedQuantile(Fraction(1), epsilon, len(edges) - 1, -beyond)
     return Search(counted, ColumnRef(Kind.INTEGER, "rows"), edges, True, mechanism, None)
 

@@ -86,7 +86,7 @@ def _noisy(value: float, low: float, high: float, decimals: int) -> Cell:
     reach = max(above, below)
     if np.isfinite(reach) and abs(above - below) <= _LOPSIDED * reach:
         return Cell(_number(value, decimals), f"± {_number(reach, decimals)}")
-    return Cell(_number(value, decimals), f"{_number(low, decimals)} … {_number(high, decimals)}")
+    return Cell(_number(value, decimals), f"({_number(low, decimals)} … {_number(high, decimals)})")
 
 
 def _listed(several: Several, row: Floats) -> str:

@@ -102,7 +102,7 @@ class _Computation:
             np.stack(sums) if sums else np.zeros((0, order.size), np.int64),
             columns[_PEOPLE] if task.people else None,
             np.stack(distincts) if distincts else np.zeros((0, order.size), np.int64),
-            tuple(_counted(fetch(self._spread(rows, place)), order) for place in range(len(task.histograms))),
+            tuple(_counted(fetch(self._spread(rows, place)), order, place) for place in range(len(task.histograms))),
         )
 
     @property
@@ -194,10 +194,9 @@ def _in_order(totals: pa.Table, order: Order) -> dict[str, NDArray[Any]]:
     return columns
 
 
-def _counted(spread: pa.Table, order: Order) -> NDArray[np.int64]:
+def _counted(spread: pa.Table, order: Order, place: int) -> NDArray[np.int64]:
     """Return (group, bucket, weight) in ascending order."""
-    name = next(each for each in spread.column_names if each.startswith("b"))
-    buckets = np.asarray(spread[name].to_numpy(), dtype=np.int64)
+    buckets = np.asarray(spread[_bucket(place)].to_numpy(), dtype=np.int64)
     lines = np.column_stack((order.places(spread), buckets, whole_numbers(spread[WEIGHT]).astype(np.int64)))
     return lines[np.lexsort((lines[:, 1], lines[:, 0]))]
 

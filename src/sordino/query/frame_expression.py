@@ -72,8 +72,8 @@ class Formula(Methods["Formula"]):
         self.compound = compound
         """Whether it needs parentheses beside an operator."""
         self._build = build
-        self._depth = 1 + max((part._depth for part in parts), default=0)
-        self._size = 1 + sum(part._size for part in parts)
+        self._depth: int = 1 + max((part._depth for part in parts), default=0)
+        self._size: int = 1 + sum(part._size for part in parts)
         if self._depth > DEEPEST or self._size > MOST_NODES:
             raise QuestionError(
                 "the expression is nested too deeply or too long; name its parts first by with_columns(name=…)",
@@ -206,7 +206,7 @@ class _Chain(Formula):
         super().__init__(
             f" {sign} ".join(map(enclosed, parts)), parts, lambda *nodes: reduce(joined, nodes), compound=True
         )
-        self.sign = sign
+        self.joint = sign
 
 
 class _Clipped(Formula):
@@ -262,7 +262,7 @@ def chained(sign: str, *parts: Formula) -> Formula:
     """Return the conditions joined by & or |, as one list."""
     listed: list[Formula] = []
     for part in parts:
-        same = isinstance(part, _Chain) and part.sign == sign
+        same = isinstance(part, _Chain) and part.joint == sign
         listed += part.parts if same else (part,)
     return listed[0] if len(listed) == 1 else _Chain(sign, listed)
 

@@ -111,6 +111,7 @@ def equal(left: Scope, right: Scope, pairs: Sequence[tuple[str, str]]) -> exp.Ex
 
 def _found(scope: Scope, name: str) -> exp.Expr:
     node = Place(scope).column(name)
+    assert isinstance(node, exp.Column)  # noqa: S101  (that is what it makes)
     return seen_node(scope.find(node))
 
 

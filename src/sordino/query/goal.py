@@ -14,12 +14,15 @@ from sordino.errors import ArgumentError, QuestionError
 from .answer import Answer
 from .plan import QueryPlan
 from .price import column_prices, needs_size
-from .strategy import Target
+from .run import worth_of
+from .strategy import Target, magnitude
 
 _LEAST, _MOST = Fraction(1, 10**6), Fraction(1000)
 _DIGITS = 4
-_ROUNDS = 12
-_CLOSE = 1e-3
+_HALVINGS = 14
+_NUDGE = 1.0002
+_PROPORTIONS = 8  # guesses by proportion, before halving alone
+_LEAP = 1.3
 
 
 @dataclass(frozen=True)
@@ -77,9 +80,11 @@ def noise_of(plan: QueryPlan) -> float:
     place = max(range(len(reading.targets)), key=lambda each: _is_count(reading.targets[each]))
     spreads = []
     for part in plan.blocks:
-        worth = float(part.mechanism.grid.step) / (plan.bounding.unit if part.bound.linf > 1 else 1)
-        spreads += [math.sqrt(part.mechanism.law.variance) * worth] * len(part.block.features)
-    row = reading.coefficients[place] * reading.targets[place].weight
+        spread = math.sqrt(part.mechanism.law.variance) * worth_of(part, plan)
+        spreads += [spread] * len(part.block.features)
+    terms = reading.targets[place].terms
+    largest = sum(abs(weight) * magnitude(statistic, reading.steps) for statistic, weight in terms)
+    row = reading.coefficients[place] / largest
     return math.sqrt(sum((weight * spread) ** 2 for weight, spread in zip(row, spreads, strict=True)))
 
 
@@ -88,31 +93,54 @@ def _is_count(target: Target) -> bool:
 
 
 def cheapest(make: Callable[[Fraction], Any], measure: Callable[[Any], float], goal: float) -> Fraction:
-    """Return a price, to four digits, at which ``measure(make(price))`` is within `goal`, and hardly more than needed.
+    """Return the least price, to four digits and rounded up, at which ``measure(make(price))`` is within `goal`.
 
-    Errors fall nearly like a power of the price, so a step or two of proportion come close; the rest is nudged upwards.
+    Errors fall nearly in proportion to the price, so guesses by proportion come close; what is left is halved.
     """
-    price, power = Fraction(1), 1.0
-    error = measure(make(price))
-    for _ in range(_ROUNDS):
-        if (1 - _CLOSE) * goal <= error <= goal:
-            break
-        guess = Fraction(float(price) * (error / goal) ** (1 / power) * (1 + _CLOSE / 2))
-        following = _rounded_up(min(max(guess, _LEAST), _MOST), _DIGITS)
-        if following == price:
-            break
-        reached = measure(make(following))
-        if reached != error:
-            power = min(max(math.log(error / reached) / math.log(float(following / price)), 0.4), 4.0)
-        price, error = following, reached
-    while error > goal:
-        if price >= _MOST:
-            raise QuestionError(
-                "no price up to 1,000 gets this close; allow a larger error, or larger groups", "SRD-Q315"
-            )
-        price = _rounded_up(price * (1 + Fraction(1, 10**3)), _DIGITS)
+    short, enough = _LEAST / 2, None
+    price: Fraction | None = Fraction(1)
+    looked = 0
+    while price is not None:
         error = measure(make(price))
-    return price
+        if error > goal:
+            short = price
+        else:
+            enough = price
+        if short >= _MOST:
+            break
+        looked += 1
+        ratio = error / goal if looked < _PROPORTIONS else math.inf
+        price = _next_price(price, ratio, short, enough)
+    if enough is None:
+        raise QuestionError("no price up to 1,000 gets this close; allow a larger error, or larger groups", "SRD-Q315")
+    return enough
+
+
+def _next_price(price: Fraction, ratio: float, short: Fraction, enough: Fraction | None) -> Fraction | None:
+    """Return where to look next, between what was short and what was enough; None when there is no room left."""
+    by_proportion = float(price) * ratio * _NUDGE
+    if enough is None:
+        further = by_proportion if math.isfinite(by_proportion) else 2 * float(price)
+        return min(_rounded_up(Fraction(max(further, float(price) * _LEAP)), _DIGITS), _MOST)
+    for guess in (by_proportion, math.sqrt(float(short) * float(enough))):
+        if float(short) * _NUDGE < guess < float(enough) / _NUDGE:
+            following = max(_rounded_up(Fraction(guess), _DIGITS), _LEAST)
+            if short < following < enough:
+                return following
+    return None
+
+
+def largest_that_fits(fits: Callable[[Fraction], bool], most: Fraction) -> Fraction | None:
+    """Return the largest price below `most`, to three digits and rounded down, that fits; None if hardly any does."""
+    low, high = most / 1000, most
+    if not fits(low):
+        return None
+    for _ in range(_HALVINGS):
+        middle = Fraction(math.sqrt(float(low) * float(high))).limit_denominator(10**6)
+        low, high = (middle, high) if low < middle < high and fits(middle) else (low, middle)
+    exponent = Fraction(10) ** (math.floor(math.log10(float(low))) - 2)
+    rounded = math.floor(low / exponent) * exponent
+    return rounded if rounded > 0 and fits(rounded) else None
 
 
 def _rounded_up(value: Fraction, digits: int) -> Fraction:

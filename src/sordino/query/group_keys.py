@@ -55,11 +55,6 @@ class Groups:
     values: tuple[tuple[Any, ...] | None, ...]
     chosen: tuple[int, ...] | None = None
 
-    def __post_init__(self) -> None:
-        for key, values in zip(self.keys, self.values, strict=True):
-            if values is not None and len(set(values)) != len(values):
-                raise ArgumentError(f"the keys of {key.name!r} must differ from each other", "SRD-A003")
-
     @classmethod
     def of_keys(cls, keys: tuple[Key, ...]) -> Groups:
         """Return the groups of keys with and without public values."""
@@ -120,13 +115,17 @@ class Groups:
 def number(table: ibis.Table, name: str, kind: Kind, values: Sequence[Any], *, drop_others: bool) -> ibis.Table:
     """Return the table with a column's values replaced by their places in the list; other values drop out or are NULL.
 
-    NULL joins with nothing, so its place, if it has one, is filled in afterwards.
+    NULL joins with nothing, so its place, if it has one, is filled in afterwards. A value that is listed twice would
+    make two rows of one, so it is refused.
+    **Assumes**: texts are equal to the engine only if they are the same, byte for byte.
     """
+    if len(set(values)) != len(values):
+        raise ArgumentError("the values of a key or of a category must differ from each other", "SRD-A003")
     known = [(value, place) for place, value in enumerate(values) if value is not None]
-    codes = _code_table(table, kind, known)
+    codes = _code_table(table, name, kind, known)
     everyone = None in values or not drop_others
-    joined = table.join(codes, table[name] == codes["value__"], how="left" if everyone else "inner")
-    place = joined["place__"]
+    joined = table.join(codes, [(name, f"{name}_value")], how="left" if everyone else "inner")
+    place = joined[f"{name}_place"]
     if None in values:
         place = joined[name].isnull().ifelse(ibis.literal(list(values).index(None), type="int64"), place)
     columns = [each for each in table.columns if each != name]
@@ -134,16 +133,20 @@ def number(table: ibis.Table, name: str, kind: Kind, values: Sequence[Any], *, d
     return numbered.filter(numbered[name].notnull()) if everyone and drop_others else numbered
 
 
-def _code_table(table: ibis.Table, kind: Kind, known: list[tuple[Any, int]]) -> ibis.Table:
-    """Return values and places as a table: part of the query's text where that is fastest, else sent beside it."""
+def _code_table(table: ibis.Table, name: str, kind: Kind, known: list[tuple[Any, int]]) -> ibis.Table:
+    """Return values and places as a table: part of the query's text where that is fastest, else sent beside it.
+
+    Its columns have names of their own, since one list may serve two columns of a query.
+    """
     values, places = [value for value, _ in known], [place for _, place in known]
     if table.get_backend().name == "duckdb" or not 0 < len(known) <= _MOST_INLINE:
-        columns = {"value__": pa.array(values, ARROW[kind]), "place__": pa.array(places, pa.int64())}
+        columns = {f"{name}_value": pa.array(values, ARROW[kind]), f"{name}_place": pa.array(places, pa.int64())}
         return ibis.memtable(pa.table(columns))
     index = ibis.range(len(known)).unnest().name("index__").as_table()
     listed = ibis.literal(values, type=f"array<{TYPES[kind]}>")
     numbered = ibis.literal(places, type="array<int64>")
-    return index.select(value__=listed[index["index__"]], place__=numbered[index["index__"]])
+    place = index["index__"]
+    return index.select(**{f"{name}_value": listed[place], f"{name}_place": numbered[place]})
 
 
 def _ascending(values: set[Any]) -> tuple[Any, ...]:

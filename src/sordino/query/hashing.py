@@ -32,23 +32,26 @@ def _builtin(name: str, result: str) -> Mix:
     return function
 
 
+def _builtin_of_one(name: str, kind: str) -> Finish:
+    """Return an engine's own function that keeps the type of its argument."""
+
+    def finish(state: Any) -> Any:
+        """Hash once more."""
+
+    finish.__name__ = name
+    function: Finish = ibis.udf.scalar.builtin(finish, name=name, signature=((kind,), kind))
+    return function
+
+
 _duckdb = _builtin("hash", "uint64")
+_duckdb_finish = _builtin_of_one("hash", "uint64")
+"""DuckDB's hash of two arguments ends in an exclusive or with the hash of the second, so one person's rows would be
+ordered by fixed numbers under a mask. That favours those that share few leading bits with others; hashing once more
+gives all rows the same chance."""
 _spark = _builtin("xxhash64", "int64")
 _postgres_text = _builtin("hashtextextended", "int64")
-
-
-@ibis.udf.scalar.builtin(name="hash", signature=(("uint64",), "uint64"))
-def _duckdb_finish(state: Any) -> Any:
-    """Hash a hash. DuckDB's hash of two arguments ends in an exclusive or with the hash of the second.
-
-    So one person's rows would be ordered by fixed numbers under a mask, which favours those that share few leading
-    bits with others; hashing once more gives all rows the same chance.
-    """
-
-
-@ibis.udf.scalar.builtin(name="md5", signature=(("string",), "string"))
-def _md5(text: Any) -> Any:
-    """Return the hexadecimal MD5 of a text: the one hash that means the same on all engines."""
+_md5 = _builtin_of_one("md5", "string")
+"""The one hash that means the same on all engines."""
 
 
 def _text(column: Any) -> Any:

@@ -72,5 +72,6 @@ def _chosen(part: Choice, plan: QueryPlan, rows: float) -> tuple[np.ndarray, ...
         # An end aims one reach away and may miss by another.
         rank = float(mechanism.quantile) * rows + 2 * mechanism.offset / plan.bounding.unit
         place = math.floor(min(max(rank / rows, 0.0), 1.0) * buckets)
-        result.append(np.array([min(place, buckets - 1)]))
+        guarded = -1 if rank < 0 and mechanism.guard < 0 else min(place, buckets - 1 + (mechanism.guard > 0))
+        result.append(np.array([guarded]))
     return tuple(result)

@@ -71,6 +71,8 @@ class Layouts:
         steps = self._steps(max(degree, 1), bounding)
         if steps is None:
             return None
+        if self.personal is not None:
+            steps = (*steps, STEPS)
         wanted = self._targets(list(steps))
         blocks = self._special_blocks(wanted)
         if parts is None:
@@ -83,7 +85,7 @@ class Layouts:
                 return None
         place = self.weight_place
         if place is not None:
-            steps, blocks = (*steps, STEPS), [weighted_block(block, place) for block in blocks]
+            blocks = [weighted_block(block, place) for block in blocks]
         return Layout(steps, tuple(blocks), tuple(self._weighted(target) for target in wanted))
 
     def _tensors(self, parts: list[frozenset[int]], steps: tuple[int, ...], wanted: list[Target]) -> list[Block]:

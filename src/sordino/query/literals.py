@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, datetime, time
 from fractions import Fraction
+from typing import Any
 
 from sordino.errors import QuestionError
 
@@ -93,8 +95,8 @@ def _midnight(day: object) -> datetime:
     return datetime.combine(day, time())
 
 
-_CONVERSIONS = {
-    (Kind.INTEGER, Kind.REAL): lambda value: float(value),
+_CONVERSIONS: dict[tuple[Kind, Kind], Callable[[Any], Value]] = {
+    (Kind.INTEGER, Kind.REAL): float,
     (Kind.TEXT, Kind.DATE): to_date,
     (Kind.TEXT, Kind.TIMESTAMP): to_timestamp,
     (Kind.DATE, Kind.TIMESTAMP): _midnight,

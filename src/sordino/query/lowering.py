@@ -5,7 +5,7 @@ and a row has one value on DuckDB, PostgreSQL and Spark, but for the last bit of
 outside of ASCII in lower and upper. Engines see only what is built here; constants travel as typed literals.
 
 NULL is contagious as in SQL, except in IS NULL, AND, OR, CASE, COALESCE, and LEAST and GREATEST (which skip it). A
-stored NaN counts as NULL in all of these, in arithmetic and in summaries; where stored reals are compared, it is equal
+stored NaN counts as NULL in arithmetic, IS NULL, COALESCE and summaries; where stored reals are compared, it is equal
 to itself and above all other numbers.
 """
 
@@ -20,6 +20,7 @@ import ibis
 from sordino.errors import QuestionError
 
 from .expression import Call, ColumnRef, Expression, Literal
+from .kinds import Kind
 from .lowering_dates import DATES
 from .lowering_numbers import NUMBERS, without_nan
 from .lowering_text import TEXT, in_byte_order
@@ -40,11 +41,22 @@ def lower_expression(expression: Expression, table: ibis.Table, dialect: str) ->
     return lower(expression, arguments, dialect)
 
 
+def _delimited(call: Call, arguments: Sequence[Any]) -> list[Any]:
+    """Return the arguments so that conditions among them stay in one piece.
+
+    Ibis writes ``a = b LIKE c`` for a = (b LIKE c), and ``NOT a IS NULL`` for (NOT a) IS NULL. Inside of a function
+    they are safe; this one changes nothing.
+    """
+    return [
+        ibis.coalesce(value, ibis.null("boolean")) if isinstance(each, Call) and each.kind is Kind.BOOLEAN else value
+        for each, value in zip(call.arguments, arguments, strict=True)
+    ]
+
+
 def _comparison(compare: Callable[[Any, Any], Any], *, ordered: bool) -> Operation:
     def lower(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
-        del call
-        left, right = (in_byte_order(argument, dialect) for argument in arguments) if ordered else arguments
-        return compare(left, right)
+        values = _delimited(call, arguments)
+        return compare(*(in_byte_order(value, dialect) for value in values) if ordered else values)
 
     return lower
 
@@ -59,8 +71,14 @@ def _simple(compute: Callable[..., Any]) -> Operation:
 
 def _in(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
     del dialect
-    kind = call.arguments[0].kind
-    return arguments[0].isin([constant(kind, value) for value in call.detail])  # type: ignore[union-attr]
+    kind, (value,) = call.arguments[0].kind, _delimited(call, arguments)
+    return value.isin([constant(kind, member) for member in call.detail])  # type: ignore[union-attr]
+
+
+def _is_null(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
+    del dialect
+    (value,) = _delimited(call, arguments)
+    return without_nan(value).isnull()
 
 
 def _case(*arguments: Any) -> Any:
@@ -87,7 +105,7 @@ OPERATIONS: dict[str, Operation] = {
     "greater": _comparison(lambda a, b: a > b, ordered=True),
     "greater_equal": _comparison(lambda a, b: a >= b, ordered=True),
     "in": _in,
-    "is_null": _simple(lambda value: without_nan(value).isnull()),
+    "is_null": _is_null,
     "and": _simple(_all),
     "or": _simple(_any),
     "not": _simple(lambda condition: ~condition),

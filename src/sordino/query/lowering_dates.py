@@ -1,12 +1,12 @@
-"""Dates and timestamps without a zone, in the years 1 to 9999. Others (PostgreSQL has 'infinity', too) are NULL.
+"""Dates and timestamps without a zone, in the years 1 to 9999.
 
-Columns are brought into that range where they are scanned, so whatever is computed here starts inside of it.
+Columns are read as such (``reading``: PostgreSQL and DuckDB have 'infinity', too), and nothing here leads outside.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import ibis
@@ -14,36 +14,26 @@ from ibis.expr import datatypes as dt
 
 from .expression import Call
 from .kinds import Kind
+from .lowering_numbers import kept
 from .lowering_values import Operation, constant
-
-_ENDS = {
-    Kind.DATE: (date.min, date.max),
-    Kind.TIMESTAMP: (datetime.min, datetime.max),
-}
 
 
 @ibis.udf.scalar.builtin(name="add")
-def _duckdb_add(day: dt.Date, days: dt.Int32) -> dt.Date:  # type: ignore[empty-body]
+def _duckdb_add(day: dt.Date, days: dt.Int32) -> dt.Date:
     """Return the date so many days later."""
 
 
 @ibis.udf.scalar.builtin(name="date_pli")
-def _postgres_add(day: dt.Date, days: dt.Int32) -> dt.Date:  # type: ignore[empty-body]
+def _postgres_add(day: dt.Date, days: dt.Int32) -> dt.Date:
     """Return the date so many days later."""
 
 
 @ibis.udf.scalar.builtin(name="date_add")
-def _spark_add(day: dt.Date, days: dt.Int32) -> dt.Date:  # type: ignore[empty-body]
+def _spark_add(day: dt.Date, days: dt.Int32) -> dt.Date:
     """Return the date so many days later."""
 
 
 _ADD = {"duckdb": _duckdb_add, "postgres": _postgres_add, "pyspark": _spark_add}
-
-
-def in_range(value: Any, kind: Kind) -> Any:
-    """Return a date or timestamp of the years 1 to 9999, and NULL for any other."""
-    first, last = (constant(kind, end) for end in _ENDS[kind])
-    return ibis.cases((value.between(first, last), value), else_=constant(kind, None))
 
 
 _PARTS = {
@@ -75,17 +65,12 @@ def _date_trunc(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
 
 
 def _add_days(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
-    """Move the date. What would leave the years 1 to 9999 is NULL before (for the form see ``lowering_numbers``)."""
-    (days,) = call.detail  # type: ignore[misc]
-    if days == 0:
-        return arguments[0]
-    if days > 0:
-        first_bad = constant(Kind.DATE, date.max - timedelta(days=days - 1))
-        safe = ibis.least(arguments[0], first_bad).nullif(first_bad)
-    else:
-        last_bad = constant(Kind.DATE, date.min + timedelta(days=-days - 1))
-        safe = ibis.greatest(arguments[0], last_bad).nullif(last_bad)
-    return _ADD[dialect](safe, ibis.literal(days, type="int32"))
+    """Move the date; one that would leave the years 1 to 9999 is NULL before."""
+    days = int(call.detail[0])  # type: ignore[index, arg-type]
+    day = arguments[0]
+    last = constant(Kind.DATE, date.max - timedelta(days=max(days, 0)))
+    first = constant(Kind.DATE, date.min + timedelta(days=max(-days, 0)))
+    return _ADD[dialect](kept(day, day.between(first, last)), ibis.literal(days, type="int32"))
 
 
 def _days_between(call: Call, arguments: Sequence[Any], dialect: str) -> Any:

@@ -18,7 +18,7 @@ from sordino.errors import QuestionError
 
 from .expression import Expression
 from .lowering import lower_expression
-from .lowering_scan import OWNER, Tables, owned, stored_columns
+from .lowering_scan import OWNER, Tables, owned
 from .lowering_summaries import summarise
 from .lowering_text import in_byte_order
 from .metadata import Column, Schema
@@ -35,7 +35,8 @@ def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.T
 
     **Guarantee**: the rows of an owner, as a multiset, depend on that owner's rows and on public tables alone, and on
     no order of storage. No row makes the engine raise.
-    **Assumes**: the tables do not change while the engine reads them.
+    **Assumes**: tables give each column in the type of its kind (``reading`` sees to that), dates in the years 1 to
+    9999; and they do not change while the engine reads them.
     """
     dialect = tables(next(_scans(relation)).table.name).get_backend().name
     return _Lowering(tables, schema, dialect).table(relation)
@@ -71,10 +72,9 @@ class _Lowering:
 
 
 def _scan(room: _Lowering, relation: Scan) -> ibis.Table:
-    table = room.tables(relation.table.name)
     if room.owners(relation):
-        return owned(table, relation.table, room.schema, room.tables)
-    return table.select(**stored_columns(table, relation.table))
+        return owned(relation.table, room.schema, room.tables)
+    return room.tables(relation.table.name).select(*relation.table.columns)
 
 
 def _filter(room: _Lowering, relation: Filter) -> ibis.Table:
@@ -95,7 +95,7 @@ def _join(room: _Lowering, relation: Join) -> ibis.Table:
     left, right = room.table(relation.left), room.table(relation.right)
     if relation.single:
         right = _one_for_each_key(room, right, [name for _, name in relation.on])
-    found = _matching(left, right, relation.on, relation.on_owner, relation.right_names)
+    found = _matching(right, relation.on, relation.on_owner, relation.right_names)
     joined = left.join(*found, how=relation.how)
     return joined.select(*relation.columns, *room.owners(relation))
 
@@ -104,8 +104,9 @@ def _semi_join(room: _Lowering, relation: SemiJoin) -> ibis.Table:
     """NOT IN means that there is no such row: a NULL agrees with nothing, on either side."""
     _refuse_foreign_rows(room, relation.source, relation.members, relation.on_owner)
     source, members = room.table(relation.source), room.table(relation.members)
-    found = _matching(source, members, relation.on, relation.on_owner, ())
-    return (source.anti_join if relation.negated else source.semi_join)(*found)
+    found = _matching(members, relation.on, relation.on_owner, ())
+    joined = (source.anti_join if relation.negated else source.semi_join)(*found)
+    return joined.select(*source.columns)  # an open chain of joins would take later joins into itself
 
 
 def _refuse_foreign_rows(room: _Lowering, left: Relation, right: Relation, on_owner: bool) -> None:
@@ -117,15 +118,15 @@ def _refuse_foreign_rows(room: _Lowering, left: Relation, right: Relation, on_ow
         )
 
 
-def _matching(
-    left: ibis.Table, right: ibis.Table, on: Pairs, on_owner: bool, kept: Pairs
-) -> tuple[ibis.Table, list[ibis.Value]]:
-    """Return the right side under names of its own (`kept`: old and new), and when it agrees with the left."""
+def _matching(right: ibis.Table, on: Pairs, on_owner: bool, kept: Pairs) -> tuple[ibis.Table, list[Any]]:
+    """Return the right side under names of its own (`kept`: old and new), and when the left agrees with it.
+
+    Names, not columns, say where they agree: in Ibis a column that came to both sides by different ways is ambiguous.
+    """
     pairs = [*on, (OWNER, OWNER)] if on_owner else on
     keys = {f"right__{place}": right[name] for place, (_, name) in enumerate(pairs)}
     renamed = right.select(right__=ibis.literal(True), **keys, **{new: right[old] for old, new in kept})
-    conditions = [left[name] == renamed[f"right__{place}"] for place, (name, _) in enumerate(pairs)]
-    return renamed, conditions or [renamed["right__"]]
+    return renamed, [(name, f"right__{place}") for place, (name, _) in enumerate(pairs)] or [ibis.literal(True)]
 
 
 def _one_for_each_key(room: _Lowering, table: ibis.Table, keys: list[str]) -> ibis.Table:

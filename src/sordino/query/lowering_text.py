@@ -163,7 +163,8 @@ def _trim(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
 
 def _substring(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
     del dialect
-    start, length = call.detail  # type: ignore[misc]
+    detail = call.detail or ()
+    start, length = detail[0], detail[1]
     return _from(arguments[0], start) if length is None else _from_for(arguments[0], start, length)
 
 

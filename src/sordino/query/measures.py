@@ -83,7 +83,8 @@ def _is_whole(measure: Measure) -> bool:
     if measure.expression.kind is not Kind.INTEGER or not bounds.half:
         return False
     pieces = (measure.steps / bounds.half, bounds.low, bounds.high)
-    return all(piece.denominator == 1 for piece in pieces) and max(bounds.reach, 2 * measure.steps) < _BEYOND_WHOLE
+    fits = bounds.reach < _BEYOND_WHOLE and 2 * measure.steps < _BEYOND_WHOLE
+    return fits and all(piece.denominator == 1 for piece in pieces)
 
 
 def _whole_step(measure: Measure, value: Any) -> Any:

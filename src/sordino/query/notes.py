@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from . import limits as contribution
 from .bounding import Bounding
 from .discovery import Found
 from .expression import Call, ColumnRef, Expression, Literal
 from .kinds import Kind, Range
 from .lineage import origin
+from .metadata import Limits
 from .plan import QueryPlan
 from .relation import Relation
+from .task import Measure
 
 _METHODS: dict[str, Callable[[Bounding, str], str]] = {
     "row": lambda way, _: "each row counts by itself" + (f", up to {way.rows} times" if way.rows != 1 else ""),
     "sample": lambda way, unit: (
-        f"{way.rows} rows of each {unit} are kept, chosen at random: the rows of whoever has more are missing from "
-        "counts and sums"
+        f"{way.rows} row{'s' if way.rows != 1 else ''} of each {unit} are kept, chosen at random: the rows of whoever "
+        "has more are missing from counts and sums"
     ),
     "weigh": lambda way, unit: (
         f"the rows of each {unit} weigh {way.rows} in all at most: whoever has more rows counts less, and counts and "
@@ -41,7 +44,7 @@ def bounding_note(bounding: Bounding, unit: str) -> str:
 def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     """Return everything that keeps the answer from being the plain one, apart from noise."""
     question = plan.question
-    texts = [bounding_note(plan.bounding, question.schema.unit.name)]
+    texts = _contribution_notes(plan)
     if found is not None:
         texts += [
             f"the bounds {_ends(spread)} of {describe(expression, question.relation)} were found privately, for a part "
@@ -53,7 +56,7 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     shown = {
         (measure.expression, measure.range)
         for measure in plan.task.measures[: plan.reading.weight_place]
-        if measure.steps > 1
+        if not _is_marker(measure)
     }
     measured = {expression for expression, _ in shown}
     shown |= {
@@ -64,6 +67,11 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     named = {(describe(expression, question.relation), _ends(spread)) for expression, spread in shown}
     for name, ends in sorted(named):
         texts.append(f"values of {name} outside of {ends} count as its ends: means and sums leave out what lies beyond")
+    for histogram in plan.task.histograms:
+        if histogram.range is None:
+            name = describe(histogram.expression, question.relation)
+            listed = "its edges" if histogram.categories is None else "the declared keys"
+            texts.append(f"values of {name} outside of {listed} are left out")
     personal = question.schema.personal
     if personal is not None:
         most = max(epsilon for _, epsilon in personal.classes)
@@ -74,7 +82,8 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
         )
     for key in question.keys:
         if key.column.keys is not None:
-            texts.append(f"rows whose {key.name} is not among its {len(key.column.keys)} declared keys are left out")
+            declared = "declared " if isinstance(key.expression, ColumnRef) else ""
+            texts.append(f"rows whose {key.name} is not among its {len(key.column.keys)} {declared}keys are left out")
     if plan.selection is not None:
         many = int(plan.selection.error(0.95))
         texts.append(
@@ -84,9 +93,26 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     return texts
 
 
+def _contribution_notes(plan: QueryPlan) -> list[str]:
+    question, bounding = plan.question, plan.bounding
+    if question.relation.limits == Limits(1, 1, 1):
+        return []  # one row for each person, which is all that is kept of anyone
+    if {aggregate.function for aggregate in question.aggregates} == {"count_people"} and bounding.method == "groups":
+        if bounding.groups == contribution.public_groups(question):
+            return []
+        return [f"each {question.schema.unit.name} counts in {bounding.groups} groups at most"]
+    return [bounding_note(bounding, question.schema.unit.name)]
+
+
+def _is_marker(measure: Measure) -> bool:
+    """Return whether a measure only says where a value is missing, so that nothing is clipped."""
+    return measure.steps == 1 and isinstance(measure.expression, Call) and measure.range == Range.of(-1, 1)
+
+
 def _values_of(expression: Expression, buckets: Range) -> Range:
-    """Return the range of values that a histogram's buckets stand for: the last bucket of integers starts at the end."""
-    return Range(buckets.low, buckets.high - 1) if expression.kind is Kind.INTEGER else buckets
+    """Return the range of values that buckets stand for: the last bucket of integers starts at its end."""
+    by_number = expression.kind is Kind.INTEGER and buckets.high - buckets.low > 1
+    return Range(buckets.low, buckets.high - 1) if by_number else buckets
 
 
 def _ends(spread: Range) -> str:

@@ -52,30 +52,32 @@ def call(operation: str, *arguments: Expression, detail: Detail = None) -> Call:
 
 
 def _refuse_large(expression: Expression) -> None:
-    """Refuse what an engine's compiler could not follow, before anything is charged. (No recursion here, either.)"""
-    stack, count = [(expression, 0)], 0
+    """Refuse what an engine's compiler could not follow, before anything is charged. (No recursion here, either.)
+
+    What cannot fail is written with its arguments repeated, so the text that an engine reads grows with depth.
+    """
+    stack, size = [(expression, 0, 1)], 0
     while stack:
-        node, depth = stack.pop()
-        count += 1
-        depth += _FRAMES.get(node.operation, _FEW_FRAMES) if isinstance(node, Call) else 0
-        if depth > _MOST_FRAMES:
+        node, depth, copies = stack.pop()
+        size += copies
+        if isinstance(node, Call):
+            depth += 1
+            copies *= _COPIES.get(node.operation, 1)
+        if depth > _DEEPEST:
             raise QuestionError("an expression is nested too deeply; compute its parts in a subquery", "SRD-Q101")
-        if count > _MOST_PARTS:
+        if size > _LARGEST:
             raise QuestionError("an expression has too many parts; compute some of them in a subquery", "SRD-Q101")
-        stack.extend((part, depth) for part in node.parts)
+        stack.extend((part, depth, copies) for part in node.parts)
 
 
-_MOST_PARTS = 5_001
-_MOST_FRAMES = 600
-_FEW_FRAMES = 10
-_FRAMES = {
-    **dict.fromkeys(("add", "subtract"), 30),
-    **dict.fromkeys(("multiply", "divide", "power", "exp"), 50),
-    "modulo": 60,
-    **dict.fromkeys(("sqrt", "ln", "to_real", "to_integer", "to_date", "to_text", "add_days", "floor", "ceil"), 20),
-    **dict.fromkeys(("round", "least", "greatest"), 20),
+_DEEPEST = 60
+_LARGEST = 20_000
+_COPIES = {
+    "power": 12,
+    "exp": 4,
+    **dict.fromkeys(("sqrt", "ln", "modulo", "divide", "multiply", "add_days", "to_real", "to_integer", "to_date"), 3),
 }
-"""How many frames of Python's stack (1,000 in all) compilers need for an operation, measured, and rounded up."""
+"""How often an operation's arguments can stand in the text that an engine reads, measured, and rounded up."""
 
 
 def is_numeric(kind: Kind, operation: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
 
-from .declare import TableDeclaration
+from .declare import PersonalDeclaration, TableDeclaration
 from .metadata import OwnedByColumn, OwnedByParent, OwnedByRow, Owner, Public
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
@@ -31,6 +31,7 @@ class Declaration:
     tables: Mapping[str, TableDeclaration]
     remarks: tuple[str, ...] = ()
     """What stood in a file of declarations and was not used, and why."""
+    personal: PersonalDeclaration | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))

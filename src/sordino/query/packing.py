@@ -40,9 +40,11 @@ class Field:
         return (self.most - self.least + 1).bit_length()
 
 
-@ibis.udf.agg.builtin(name="min", signature=(("int64", "int64"), "array<int64>"))
-def _smallest(value: Any, count: Any) -> Any:
+def _min(value: Any, count: Any) -> Any:
     """Return the smallest values in ascending order."""
+
+
+_smallest = ibis.udf.agg.builtin(_min, name="min", signature=(("int64", "int64"), "array<int64>"))
 
 
 def can_pack(engine: str, fields: tuple[Field, ...], limit: int) -> bool:

@@ -8,7 +8,9 @@ tenth, and the loss towards that person is a tenth of the price.
 ε towards the account. So a budget of ε_largest keeps every class within its own ε, over all questions.
 **Assumes**: classes are public and do not depend on the rest of the data; all rows of one person are of one class.
 **Proof**: ``encoding.py``'s features are multiplied by a whole weight w ≤ ⌊S·ε_class/ε_largest⌋ of S steps, so that
-person's contribution is at most that part of `reach`; Laplace and Gaussian losses are linear, or quadratic, in it. ∎
+person's contribution is at most that part of `reach`. Laplace losses are linear in it, and Gaussian ρ quadratic, which
+is less. Rounding to the grid is not: it may add a step for whoever weighs little as well. So `personal_noise` takes a
+finer grid, and as much noise as the class with the least weight needs for its part of the price, rounding included. ∎
 **Source**: Alaggan, Gambs, Kermarrec 2016 (stretching; heterogeneous differential privacy).
 Counts and sums are weighted ones and so too low; means are weighted means.
 """
@@ -17,13 +19,17 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from sordino.accounting.bound import Bound
 from sordino.errors import QuestionError
+from sordino.mechanisms.gaussian import Gaussian
+from sordino.mechanisms.grid import INTEGERS, Grid
+from sordino.mechanisms.laplace import Laplace
 
 from .encoding import Block, Statistic
 from .expression import ColumnRef, Expression, Literal
 from .kinds import Kind, Range
 from .lineage import origin
-from .metadata import Personal
+from .metadata import KeyValue, Personal
 from .operations import call
 from .question import Question
 from .strategy import Target
@@ -59,14 +65,37 @@ def check_personal(question: Question, personal: Personal, *, private_keys: bool
 
 def weight_measure(personal: Personal) -> Measure:
     """Return the weight of each row, in whole steps: 0 for a class that is not declared."""
-    most = max(epsilon for _, epsilon in personal.classes)
     column = ColumnRef(personal.kind, personal.column)
     branches: list[Expression] = []
-    for value, epsilon in personal.classes:
-        steps = int(epsilon / most * STEPS)
+    for value, steps in _class_steps(personal):
         branches += [call("equal", column, Literal(personal.kind, value)), Literal(Kind.REAL, steps / STEPS)]
     weight = call("case", *branches, Literal(Kind.REAL, 0.0))
     return Measure(weight, Range(Fraction(-1), Fraction(1)), STEPS, missing_is_middle=True)
+
+
+def personal_noise(
+    personal: Personal, gaussian: bool, amount: Fraction, bound: Bound, exponent: int
+) -> Laplace | Gaussian:
+    """Return noise that costs at most `amount` (ε, or ρ), and towards each class at most its part of that.
+
+    What rounding adds weighs most for the least part, so that class decides.
+    """
+    finer = exponent - STEPS.bit_length()
+    grid = Grid(finer) if finer > 0 else INTEGERS
+    least = min(steps for _, steps in _class_steps(personal) if steps)
+    part = Fraction(least, STEPS)
+    small = Bound(
+        bound.l0, bound.l1 * part, bound.l2_squared * part**2, bound.linf * part, bound.neighbours, bound.unit
+    )
+    moved = grid.sensitivity(small)
+    if gaussian:
+        return Gaussian(Fraction(moved.l2_squared) / part**2 / (2 * amount) * grid.step**2, grid)
+    return Laplace(Fraction(moved.l1) / part / amount * grid.step, grid)
+
+
+def _class_steps(personal: Personal) -> list[tuple[KeyValue, int]]:
+    most = max(epsilon for _, epsilon in personal.classes)
+    return [(value, int(epsilon / most * STEPS)) for value, epsilon in personal.classes]
 
 
 def weighted_block(block: Block, place: int) -> Block:
@@ -88,4 +117,4 @@ def weighted(statistic: Statistic, place: int) -> Statistic:
     if not isinstance(statistic, Monomial):
         return statistic
     powers = tuple(power + (each == place) for each, power in enumerate(statistic.powers))
-    return Monomial(powers, statistic.present)
+    return Monomial(powers, statistic.present | {place})

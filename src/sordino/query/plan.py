@@ -115,10 +115,13 @@ class QueryPlan:
     @property
     def bound(self) -> Bound:
         """What one unit can change in the first thing that is released (the unit and the relation are those of all)."""
-        parts = (*self.blocks, *self.histograms, *self.choices)
-        if parts:
-            return parts[0].bound
+        if self._parts:
+            return self._parts[0].bound
         return self.selection_bound  # type: ignore[return-value]  # a plan without any part is not built
+
+    @property
+    def _parts(self) -> tuple[NoisyBlock | NoisyHistogram | Choice, ...]:
+        return (*self.blocks, *self.histograms, *self.choices)
 
     def event(self) -> Event:
         """Return everything that is run, as one event."""
@@ -126,7 +129,7 @@ class QueryPlan:
 
     @cached_property
     def _event(self) -> Event:
-        parts = [part.event for part in (*self.blocks, *self.histograms, *self.choices)]
+        parts = [part.event for part in self._parts]
         if self.selection is not None and self.selection_bound is not None:
             parts.insert(0, self.selection.event(self.selection_bound))
         return parts[0] if len(parts) == 1 else Composed(tuple(parts))

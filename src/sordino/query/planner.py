@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
 
 from sordino.accounting.bound import Bound
 from sordino.accounting.gaussian import analytic_sigma
-from sordino.errors import QuestionError
+from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.grid import INTEGERS, Grid
 from sordino.mechanisms.laplace import Laplace
@@ -24,21 +24,22 @@ from sordino.mechanisms.partition import TruncatedGeometric
 from . import limits as contribution
 from .aggregates import COLLECT, Needs
 from .bounding import Bounding
-from .choices import CHOICES, ChoiceNeed, build_choice, need_of
+from .choices import CHOICES, ChoiceNeed, build_choice, needs_of
 from .encoding import Block, Distinct, weight_unit
 from .expression import Expression
 from .kinds import Range
 from .layouts import Layout, Layouts
 from .metadata import Limits
-from .personal import check_personal, weight_measure
+from .personal import check_personal, personal_noise, weight_measure
 from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Reading
 from .question import Question
 from .sensitivity import block_bound, histogram_bound, people_bound
 from .spend import Spend, cut
 from .strategy import Division, Target, decode, divide
-from .task import Measure, Monomial, Task
+from .task import Histogram, Measure, Monomial, Task
 
-_KEYS_SHARE = 1 / 3
+_KEYS_SHARE = 0.55
+"""The part of the price that finds private keys: a key that is not shown has no answer at all."""
 _SLACK = 1 + Fraction(1, 2**40)
 
 
@@ -53,6 +54,10 @@ class Wishes:
     """"laplace" or "gaussian" instead of the better one."""
     limits: Limits | None = None
     ranges: Mapping[Expression, Range] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.noise not in (None, "laplace", "gaussian"):
+            raise ArgumentError('noise must be "laplace" or "gaussian", or left out for the better one', "SRD-A002")
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,13 @@ class _Planner:
         self.question, self.spend, self.wishes = question, spend, wishes
         self.needs = Needs(question.relation.columns, wishes.ranges)
         self.choice_needs: list[ChoiceNeed] = []
-        self.places: list[tuple[int, ...]] = []
-        for index, aggregate in enumerate(question.aggregates):
+        self.places: list[tuple[int, ...]] = [()] * len(question.aggregates)
+        # Counts come last: if their value is a measure of another aggregate, they share it.
+        for index, aggregate in sorted(enumerate(question.aggregates), key=lambda each: each[1].function == "count"):
             if aggregate.function in CHOICES:
-                self.choice_needs.append(need_of(index, aggregate, question, wishes.ranges))
-                self.places.append(())
+                self.choice_needs += needs_of(index, aggregate, question, wishes.ranges)
             else:
-                self.places.append(COLLECT[aggregate.function](self.needs, aggregate))
+                self.places[index] = COLLECT[aggregate.function](self.needs, aggregate)
         self.private_keys = not contribution.keys_are_public(question)
         self.demands = contribution.Demands(
             rows=any(each.function != "count_people" for each in question.aggregates),
@@ -102,12 +107,25 @@ class _Planner:
         contribution.check_keys(self.question, self.spend)
         keys_amount = self._keys_amount()
         rest = self.spend.amount - keys_amount
+        if not self.question.aggregates and not self.private_keys:
+            raise QuestionError(
+                "all keys are public, so there is nothing to ask; add an aggregate, such as COUNT(*)", "SRD-Q308"
+            )
         if rest == 0:
             return self._put_together(self._any_bounding(), None, rest, keys_amount)
         best = min(self._candidates(rest), key=lambda candidate: candidate.objective, default=None)
         if best is None:
-            raise contribution.missing(self.question, self.demands)
+            raise self._nothing_suits()
         return self._put_together(best.bounding, best, rest, keys_amount)
+
+    def _nothing_suits(self) -> QuestionError:
+        if self._boundings():
+            return QuestionError(
+                "no noise suits this question at this price: bounding by norm, and Gaussian noise, need rho, or "
+                "epsilon with a delta; choices such as quantiles need no Gaussian noise",
+                "SRD-Q306",
+            )
+        return contribution.missing(self.question, self.demands)
 
     # ---- candidates ------------------------------------------------------------------------------------------------
 
@@ -125,11 +143,21 @@ class _Planner:
 
     def _candidates(self, amount: Fraction) -> Iterator[_Candidate]:
         for bounding in self._boundings():
+            lost = self._selection_error(bounding)
             for layout in self.layouts.suitable(bounding):
                 for gaussian in self._families(bounding):
                     candidate = self._judge(bounding, layout, gaussian, float(amount))
                     if candidate is not None:
-                        yield candidate
+                        yield replace(candidate, objective=candidate.objective + lost)
+
+    def _selection_error(self, bounding: Bounding) -> float:
+        """Return about how many people a private key needs to be shown, squared: what smaller groups lose."""
+        if not self.private_keys:
+            return 0.0
+        groups = people_bound(self.question, bounding).l0
+        amount = float(self._keys_amount())
+        epsilon = amount if self.spend.rho is None else math.sqrt(2 * amount)
+        return (groups * math.log(groups / float(self.spend.keys_delta)) / epsilon) ** 2
 
     def _families(self, bounding: Bounding) -> list[bool]:
         """Return the families of noise that the price allows: False for Laplace, True for Gaussian."""
@@ -163,7 +191,11 @@ class _Planner:
             Target(((Distinct(-1 - place), 1.0),), self._weight_of(need.aggregate))
             for place, need in enumerate(self._histogram_needs)
         ]
-        drawn = [need.squared_error(bounding) * self._weight_of(need.aggregate) ** 2 for need in self._drawn_needs]
+        # At ρ a choice has ε = √(8ρ).
+        scale = 8.0 if self.spend.rho is not None else 1.0
+        drawn = [
+            need.squared_error(bounding) * self._weight_of(need.aggregate) ** 2 / scale for need in self._drawn_needs
+        ]
         division = divide(blocks, units, wanted, layout.steps, drawn, gaussian=gaussian and self.spend.rho is not None)
         if division is None:
             return None
@@ -240,6 +272,10 @@ class _Planner:
     def _drawn_needs(self) -> list[ChoiceNeed]:
         return [need for need in self.choice_needs if not need.additive]
 
+    def _histograms(self) -> tuple[Histogram, ...]:
+        """Return the histograms that are needed, each once."""
+        return tuple(dict.fromkeys(need.histogram for need in self.choice_needs))
+
     def _keys_amount(self) -> Fraction:
         """Return the part of the price that finds private keys."""
         if not self.private_keys:
@@ -273,11 +309,12 @@ class _Planner:
             NoisyBlock(block, mechanism, bound)
             for block, amount in zip(best.layout.blocks, noisy, strict=False)
             for bound in [block_bound(self.question, bounding, block)]
-            for mechanism in [_additive(best.gaussian, amount, bound)]
+            for mechanism in [self._additive(best.gaussian, amount, bound)]
         )
-        places = {id(need): place for place, need in enumerate(self.choice_needs)}
+        shared = self._histograms()
+        places = {id(need): shared.index(need.histogram) for need in self.choice_needs}
         histograms = tuple(
-            NoisyHistogram(need.aggregate, places[id(need)], _additive(best.gaussian, amount, bound), bound)
+            NoisyHistogram(need.aggregate, places[id(need)], self._additive(best.gaussian, amount, bound), bound)
             for need, amount in zip(self._histogram_needs, noisy[count:], strict=True)
             for bound in [histogram_bound(self.question, bounding, need.histogram.buckets)]
         )
@@ -292,6 +329,15 @@ class _Planner:
             for need, amount in zip(self._drawn_needs, amounts[additive:], strict=True)
         )
         return blocks, histograms, choices
+
+    def _additive(self, gaussian: bool, amount: Fraction, bound: Bound) -> Additive:
+        """Return the noise that costs `amount` (ε, or ρ) under `bound`, on a grid as coarse as it may be."""
+        deviation = Fraction(math.sqrt(float(bound.l2_squared / (2 * amount)))) if gaussian else bound.l1 / amount
+        exponent = Grid.fitting(deviation, bound).exponent
+        if self.question.schema.personal is not None:
+            return personal_noise(self.question.schema.personal, gaussian, amount, bound, exponent)
+        grid = Grid(exponent) if exponent > 0 else INTEGERS
+        return Gaussian.for_rho(amount, bound, grid) if gaussian else Laplace.for_epsilon(amount, bound, grid)
 
     def _reading(self, layout: Layout, bounding: Bounding, blocks: tuple[NoisyBlock, ...]) -> Reading:
         deviations = [
@@ -335,17 +381,9 @@ class _Planner:
             monomials=tuple(monomials),
             people=self.needs.people or self.private_keys,
             distincts=tuple(self.needs.distincts),
-            histograms=tuple(need.histogram for need in self.choice_needs),
+            histograms=self._histograms(),
             key_table=self.question.key_table,
         )
-
-
-def _additive(gaussian: bool, amount: Fraction, bound: Bound) -> Additive:
-    """Return the noise that costs exactly `amount` (ε, or ρ) under `bound`, as coarse as it may be."""
-    deviation = Fraction(math.sqrt(float(bound.l2_squared / (2 * amount)))) if gaussian else bound.l1 / amount
-    exponent = Grid.fitting(deviation, bound).exponent
-    grid = Grid(exponent) if exponent > 0 else INTEGERS
-    return Gaussian.for_rho(amount, bound, grid) if gaussian else Laplace.for_epsilon(amount, bound, grid)
 
 
 def _root_rounded_down(value: Fraction) -> Fraction:

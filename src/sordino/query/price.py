@@ -9,16 +9,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sordino.accounting.account import Account
 from sordino.accounting.event import Event
 from sordino.arguments import Number
 from sordino.errors import QuestionError
+from sordino.mechanisms.gaussian import Gaussian
 
-from .estimate import Picked
+from . import limits as contribution
+from .estimate import Derived, Picked
 from .evaluate import Evaluated, Input, evaluate
 from .imagine import imagine
 from .notes import notes
 from .plan import QueryPlan
 from .released import read
+from .tails import half_width
 from .whole import WholePlan
 
 SIZES = (100, 1_000, 10_000)
@@ -103,6 +107,8 @@ def half_width_of(column: Evaluated, confidence: Number) -> float | None:
     """Return half the width of an imagined group's interval (the widest, for lists); None where there is none."""
     if isinstance(column.bare, Picked):
         return None
+    if isinstance(column.bare, Derived):
+        return _linearised(column.bare, confidence)
     ends = column.interval(confidence)
     if ends is None:
         return None
@@ -110,10 +116,28 @@ def half_width_of(column: Evaluated, confidence: Number) -> float | None:
     return float(abs(high - low).max()) / 2
 
 
+def _linearised(estimate: Derived, confidence: Number) -> float:
+    """Return the half width of a function's linear part: a price is the same each time, so it is not simulated."""
+    noises = []
+    for place, law in enumerate(estimate.laws):
+        step = max(math.sqrt(law.variance), 1.0) * 1e-3
+        up, down = estimate.released.copy(), estimate.released.copy()
+        up[place] += step
+        down[place] -= step
+        slope = float((estimate.function(up) - estimate.function(down))[0]) / (2 * step)
+        noises.append((law, slope if math.isfinite(slope) else 0.0))
+    widest = (estimate.high - estimate.low) / 2
+    return min(half_width(noises, confidence), widest)
+
+
 def price_of(whole: WholePlan, account: Any, confidence: Number) -> Price:
     """Return the price of a plan for an account."""
     event = whole.event()
     quote = account.price(event)
+    charge = str(quote)
+    if isinstance(account, Account):
+        part = quote.charge[quote.column] / account.filter.caps[quote.column]
+        charge += f", {100 * part:.3g} % of the budget"
     columns: tuple[ColumnPrice, ...] = ()
     if whole.passes:
         columns, said = column_prices(whole.passes[0], confidence), notes(whole.passes[0])
@@ -123,14 +147,16 @@ def price_of(whole: WholePlan, account: Any, confidence: Number) -> Price:
         said.append(f"{whole.losses.count} estimates of what bounding cuts off are included")
     spend = whole.spend
     return Price(
-        spend.epsilon, spend.rho, own_delta_of(whole), event, quote.fits, str(quote), columns, tuple(said), confidence
+        spend.epsilon, spend.rho, own_delta_of(whole), event, quote.fits, charge, columns, tuple(said), confidence
     )
 
 
 def own_delta_of(whole: WholePlan) -> Fraction:
     """Return the δ of the question by itself: for keys, and for Gaussian noise that is calibrated to (ε, δ)."""
-    keys = whole.spend.keys_delta if any(each.selection for each in whole.passes) or not whole.passes else Fraction(0)
-    gaussian = any(type(part.mechanism).__name__ == "Gaussian" for each in whole.passes for part in each.blocks)
+    keys = Fraction(0) if contribution.keys_are_public(whole.question) else whole.spend.keys_delta
+    mechanisms = [part.mechanism for each in whole.passes for part in each.blocks]
+    mechanisms += [part.mechanism for each in whole.passes for part in each.histograms]
+    gaussian = any(isinstance(mechanism, Gaussian) for mechanism in mechanisms)
     return keys + (whole.spend.gaussian_delta if gaussian and whole.spend.epsilon is not None else 0)
 
 

@@ -39,10 +39,10 @@ _PART_ENDS: dict[object, tuple[int, int]] = {
 }
 _STEP = Fraction(1, 2**20)
 _ARITHMETIC = frozenset(
-    ("add", "subtract", "multiply", "divide", "modulo", "power", "negate", "abs", "sqrt", "exp", "ln", "sign")
-    + ("least", "greatest", "floor", "ceil", "round")
+    {"add", "subtract", "multiply", "divide", "modulo", "power", "negate", "abs", "sqrt", "exp", "ln", "sign"}
+    | {"least", "greatest", "floor", "ceil", "round"}
 )
-"""What gives NULL where a number leaves ±1e150."""
+"""What may give NULL where a number leaves ±2^200."""
 _KEYED_PARTS = ("quarter", "month", "weekday", "hour")
 
 

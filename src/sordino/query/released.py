@@ -55,9 +55,16 @@ def _read_one(plan: QueryPlan, released: Released, place: int, aggregate: Aggreg
     for histogram, bins in zip(plan.histograms, released.bins, strict=True):
         if histogram.aggregate == place:
             return _bins(plan, histogram, bins)
-    for choice, chosen in zip(plan.choices, released.chosen, strict=True):
-        if choice.aggregate == place:
-            return _chosen(plan, choice, chosen, aggregate)
+    picked = [
+        _chosen(plan, choice, chosen, aggregate)
+        for choice, chosen in zip(plan.choices, released.chosen, strict=True)
+        if choice.aggregate == place
+    ]
+    if len(picked) > 1:
+        parts = tuple(each for each in picked if isinstance(each, Estimate))
+        return Several(parts, tuple(f"{float(level):g}" for level in aggregate.parameters))
+    if picked:
+        return picked[0]
     return _READERS[aggregate.function](_Moments(plan, released, place))
 
 
@@ -223,6 +230,7 @@ def _chosen(plan: QueryPlan, choice: Choice, chosen: Sequence[NDArray[np.int64]]
     value = _at(low, width, chosen[0], place)
     under, over = _at(low, width, chosen[1], 0.0), _at(low, width, chosen[2], 0.0 if whole else 1.0)
     bottom, top = low, low + width * (histogram.buckets - (1 if whole else 0))
+    under, over = np.maximum(under, bottom), np.minimum(over, top)  # a guard stands for the end of the range
 
     def ends(confidence: Number) -> Interval:
         if probability("confidence", confidence) <= CONFIDENCE:

@@ -40,12 +40,15 @@ def mute(work: Callable[[], Result]) -> Result:
     """Return what `work` returns, or raise a `RunError` that says nothing about why."""
     try:
         return work()
-    except Exception:  # whatever it says may hold data
-        raise RunError(
-            "the engine could not finish this question; what was charged stays charged. Ask the data's owner to look "
-            "at the engine's own log",
-            "SRD-R001",
-        ) from None
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: S110  (whatever it says may hold data, so it must not even hang on what is raised)
+        pass
+    raise RunError(
+        "the engine could not finish this question; what was charged stays charged. Ask the data's owner to look at "
+        "the engine's own log",
+        "SRD-R001",
+    )
 
 
 def measure(plan: QueryPlan, compute: Compute) -> Released:

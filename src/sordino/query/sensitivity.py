@@ -21,7 +21,12 @@ def groups_touched(question: Question, bounding: Bounding) -> int:
 
 
 def people_bound(question: Question, bounding: Bounding) -> Bound:
-    """Return the bound of a count of people in each group: one in each group that a person is in."""
+    """Return the bound of a count of people in each group: one in each group that a person is in.
+
+    Under row-level privacy rows are counted, and one row can become several, in one group or in many.
+    """
+    if bounding.method == "row":
+        return _scaled(question, bounding, groups_touched(question, bounding), 1)
     groups = groups_touched(question, bounding)
     return Bound(groups, Fraction(groups), Fraction(groups), Fraction(1), unit=question.schema.unit)
 

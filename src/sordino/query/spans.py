@@ -1,6 +1,6 @@
 """Interval arithmetic on exact fractions, with ends that may be unknown: how far a value can go.
 
-An end that is ±∞ is not known. Whatever reaches ±1e150, where every engine is made to stop, counts as unknown.
+An end that is ±∞ is not known. Whatever goes beyond ±2^200, where ``lowering`` may give NULL, counts as unknown.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from .kinds import Range
 
 End = Fraction | float  # a float only for an infinity
 
-_FARTHEST = 10**150
-_LARGEST_EXPONENT = Fraction(340)  # beyond it the exponential leaves ±1e150
+_FARTHEST = 2**200
+_LARGEST_EXPONENT = Fraction(138)  # beyond it the exponential leaves ±2^200
 _LARGEST_POWER = 16
 _HALF_STEP = Fraction(1, 2**21)
 

@@ -51,11 +51,15 @@ class Spend:
 
 
 def cut(amount: Fraction, shares: Sequence[float]) -> list[Fraction]:
-    """Return exact parts of `amount` in about these proportions, which add up to it exactly; all are above zero."""
+    """Return exact parts of `amount` in about these proportions, which add up to it exactly; all are above zero.
+
+    Parts are multiples of 10^-12 where the amount is, so that accounts, which count in that unit, round nothing up.
+    """
     if len(shares) == 1:
         return [amount]
     whole = math.fsum(shares)
-    parts = [amount * Fraction(max(1, math.floor(share / whole * _FINEST)), _FINEST) for share in shares]
+    unit = Fraction(1, _FINEST) if amount * 10**6 >= 1 else amount / _FINEST
+    parts = [unit * max(1, math.floor(share / whole * float(amount / unit))) for share in shares]
     largest = max(range(len(parts)), key=lambda place: parts[place])
     parts[largest] += amount - sum(parts)
     return parts

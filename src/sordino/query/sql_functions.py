@@ -129,10 +129,9 @@ def _trunc(reader: Reads, arguments: list[exp.Expr]) -> Expression:
 def _difference(reader: Reads, arguments: list[exp.Expr]) -> Expression:
     """DuckDB: DATE_DIFF('day', earlier, later). BigQuery: DATE_DIFF(later, earlier, DAY)."""
     first, second, third = taking("DATE_DIFF", arguments, 3, 3)
-    if isinstance(first, exp.Literal) and word(first) == "DAY":
-        return between(reader.read(third), reader.read(second))
-    if word(third) == "DAY":
-        return between(reader.read(first), reader.read(second))
+    unit, later, earlier = (first, third, second) if isinstance(first, exp.Literal) else (third, first, second)
+    if word(unit) == "DAY":
+        return between(reader.read(later), reader.read(earlier))
     raise refuse("dates differ by days", "write DATE_DIFF('day', earlier, later)", "SRD-Q104")
 
 

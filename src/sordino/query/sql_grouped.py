@@ -93,7 +93,8 @@ def _resolved(node: exp.Expr, select: exp.Select, scope: Scope) -> exp.Expr:
     if isinstance(node, exp.Column) and not node.table and not scope.matching(node):
         for one in select.expressions:
             if isinstance(one, exp.Alias) and one.alias.lower() == node.name.lower():
-                return one.this
+                named: exp.Expr = one.this
+                return named
     return node
 
 

@@ -35,11 +35,10 @@ _REFUSED_KINDS = {
 def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
     """Return the scope of the join that `node` asks for."""
     how = how_of(node)
-    if left.qualifiers & right.qualifiers:
-        name = sorted(left.qualifiers & right.qualifiers)[0]
-        raise QuestionError(
-            f"two tables are called {name[:60]!r}; give one of them an alias: {name} AS other", "SRD-Q103"
-        )
+    shared = sorted(left.qualifiers & right.qualifiers)
+    if shared:
+        called = f"are called {shared[0][:60]!r}" if shared[0] else "have no name"
+        raise QuestionError(f"two tables {called}; give one of them an alias: … AS other", "SRD-Q103")
     condition = read_condition(left, right, node)
     right = condition.filtered(right)
     relation, names, swapped = _joined_relations(left, right, condition.pairs, how, schema)

@@ -140,6 +140,7 @@ FUNCTIONS = {
     "APPROX_COUNT_DISTINCT": "write COUNT(DISTINCT x)",
     **dict.fromkeys(("BOOL_AND", "BOOL_OR", "EVERY", "LOGICAL_AND", "LOGICAL_OR"), "write COUNT_IF(…) or AVG(CASE …)"),
     **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_LIKE", "REGEXP_CONTAINS"), "write LIKE, ILIKE or STARTS_WITH"),
+    "COLUMNS": "list the columns that you want",
     "GENERATE_SERIES": "a series of constants belongs into a public table",
     "UNNEST": "lists are no columns here; keep one row for each element in the table",
 }  # fmt: skip

@@ -165,7 +165,7 @@ def _branches(union: exp.Union) -> list[exp.Expr]:
     while stack:
         part = stack.pop()
         if type(part) is exp.Union:
-            only(part, "this", "expression", "with_")
+            only(part, "this", "expression", "with_", "distinct")
             if part.args.get("distinct"):
                 raise refuse(
                     "UNION keeps one of several equal rows, whoever owns them",

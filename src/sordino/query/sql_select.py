@@ -77,7 +77,7 @@ def _having(select: exp.Select, reader: OutputReader, outputs: tuple[Output, ...
         return None
     reader.named = {output.name.lower(): output.expression for output in outputs}
     condition = reader.condition(clause.this)
-    refuse_lists(condition, frozenset(reader.lists))
+    _refuse_lists_at_all(condition, reader)
     return condition
 
 
@@ -93,12 +93,14 @@ def _order(
     for one in clause.expressions:
         only(one, "this", "desc", "nulls_first")
         expression = _ordered_by(one.this, reader, outputs)
-        if expression.columns & reader.lists:
-            raise refuse(
-                "rows cannot be ordered by a list", "order by one number, such as QUANTILE(x, 0.5)", "SRD-Q104"
-            )
+        _refuse_lists_at_all(expression, reader)
         order.append((expression, bool(one.args.get("desc"))))
     return tuple(order)
+
+
+def _refuse_lists_at_all(expression: Expression, reader: OutputReader) -> None:
+    if expression.columns & reader.lists:
+        raise refuse("a list is neither large nor small", "use one number, such as QUANTILE(x, 0.5)", "SRD-Q104")
 
 
 def _ordered_by(node: exp.Expr, reader: OutputReader, outputs: tuple[Output, ...]) -> Expression:

@@ -98,4 +98,4 @@ class Exact:
     @property
     def groups(self) -> int:
         """The number of groups."""
-        return self.sums.shape[1]
+        return int(self.sums.shape[1])

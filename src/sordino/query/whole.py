@@ -30,8 +30,10 @@ from .discovery import (
     unknown_ranges,
     with_declared_keys,
 )
+from .kinds import Range
 from .losses import SHARE as LOSS_SHARE
 from .losses import Losses, count_losses, estimate_losses, plan_losses
+from .metadata import Limits
 from .plan import QueryPlan
 from .planner import Wishes, plan
 from .question import Question
@@ -128,8 +130,13 @@ def plan_whole(
     contribution.check_keys(question, spend)
     share = min(SHARE * (len(ranges) + find_limits), _MOST_SHARE)
     found, rest = cut(spend.amount, (share, 1 - share))
-    discovery = plan_discovery(question, found, find_limits=find_limits, by_rho=spend.rho is not None)
     left_over = replace(spend.part(rest), gaussian_delta=Fraction(0))
+    # Whatever would be refused afterwards is refused now, before anything is charged.
+    placeholder = Found(Limits(rows=1) if find_limits else None, {each: Range.of(-1, 1) for each in ranges})
+    _passes(question, left_over, with_found(question, wishes, placeholder))
+    discovery = plan_discovery(
+        question, found, ranges, left_over if find_limits else None, by_rho=spend.rho is not None
+    )
     return WholePlan(question, whole, wishes, discovery, left_over, (), extra)
 
 
@@ -148,15 +155,18 @@ def _run(whole: WholePlan, compute: Compute) -> Outcome:
     found, passes = None, whole.passes
     if whole.discovery is not None:
         found = discover(whole.discovery, compute, noise.uniform(2**62))
-        passes = _passes(whole.question, whole.rest, with_found(whole.wishes, found))
+        passes = _passes(whole.question, whole.rest, with_found(whole.question, whole.wishes, found))
     released = tuple((each, measure(each, compute)) for each in passes)
     lost = () if whole.losses is None else tuple(estimate_losses(whole.losses, passes[0], compute))
     return Outcome(found, released, lost)
 
 
-def with_found(wishes: Wishes, found: Found) -> Wishes:
-    """Return the wishes with what was found filled in."""
-    return replace(wishes, limits=found.limits or wishes.limits, ranges={**wishes.ranges, **found.ranges})
+def with_found(question: Question, wishes: Wishes, found: Found) -> Wishes:
+    """Return the wishes with what was found filled in beside what is declared."""
+    limits = wishes.limits
+    if found.limits is not None:
+        limits = replace(contribution.declared(question), rows=found.limits.rows)
+    return replace(wishes, limits=limits, ranges={**found.ranges, **wishes.ranges})
 
 
 def _passes(question: Question, spend: Spend, wishes: Wishes) -> tuple[QueryPlan, ...]:

@@ -65,4 +65,5 @@ def whole_numbers(column: pa.ChunkedArray) -> NDArray[Any]:
     low, high = words[:, 0], words[:, 1]
     if np.array_equal(high, low >> 63):
         return low.astype(np.int64)
-    return low.astype(np.uint64).astype(object) + high.astype(object) * 2**64
+    wide: NDArray[Any] = low.astype(np.uint64).astype(object) + high.astype(object) * 2**64
+    return wide
