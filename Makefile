@@ -11,7 +11,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-ROOMS  := noise accounting mechanisms
+ROOMS  := noise accounting mechanisms query
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 
 .DEFAULT_GOAL := help

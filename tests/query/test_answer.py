@@ -208,8 +208,8 @@ def test_lopsided_open_and_missing_values_are_written_out() -> None:
         "k1": [0.25, 1.0, None, -1e-20],
     }
     text = repr(assemble(question([("k", CITY), ("x", MEAN_OF_A0), ("real", ColumnRef(Kind.REAL, "k1"))]), values))
-    assert "5 4 … 9" in text
-    assert "−∞ … ∞" in text
+    assert "5 (4 … 9)" in text
+    assert "(−∞ … ∞)" in text
     assert "2e+20 ± 1e+20" in text
     assert "NULL" in text
     assert "\x1b" not in text

@@ -29,7 +29,7 @@ KEYS: dict[str, tuple[Kind, list[Any]]] = {
         [date(2024, 2, 29), None, date(1, 1, 1), date(9999, 12, 31), date(2026, 1, 1), *[date(2000, 5, 17)] * 4],
     ),
     "k4": (Kind.TIMESTAMP, [datetime(2024, 12, 30, 23, 59, 58), None, *[datetime(2001, 3, 4, 5, 6, 7)] * 7]),
-    "k5": (Kind.REAL, [0.0, -1.5, 2.5, None, 1e149, -1e149, 1e-140, 0.1, 700.0]),
+    "k5": (Kind.REAL, [0.0, -1.5, 2.5, None, 1e19, -1e19, 1e-19, 0.1, 700.0]),
     "k6": (Kind.TEXT, ["a", "b", "c", None, "2024-02-30", "MILL", "x", "9", "old"]),
     "k7": (Kind.DATE, [date(2023, 2, 28), *[date(2024, 3, 1)] * 8]),
     "k8": (Kind.REAL, [2.0, 0.0, -0.5, 1.0, 3.0, None, 2.5, -2.0, 0.5]),

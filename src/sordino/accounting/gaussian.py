@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import erfcx, ndtr, ndtri
+import scipy
 
 from sordino.arguments import Number, probability, rational, rounded_down, rounded_up
 from sordino.errors import ArgumentError
@@ -64,9 +64,9 @@ def delta_of(mu: float, epsilon: float) -> float:
     x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
     if x < -5:
         # the second term is e^{−x²/2}·erfcx(y/√2)/2 ≤ 2e-6: no cancellation
-        second = 0.5 * math.exp(-x * x / 2) * float(erfcx(y / math.sqrt(2)))
-        return min(1.0, lifted(float(ndtr(-x)) - second))
-    first, second = float(erfcx(x / math.sqrt(2))), float(erfcx(y / math.sqrt(2)))
+        second = 0.5 * math.exp(-x * x / 2) * float(scipy.special.erfcx(y / math.sqrt(2)))
+        return min(1.0, lifted(float(scipy.special.ndtr(-x)) - second))
+    first, second = float(scipy.special.erfcx(x / math.sqrt(2))), float(scipy.special.erfcx(y / math.sqrt(2)))
     # x is a difference that errs by roundoffs of y, and the exponent x²/2 by |x| times that
     log_shrink = -x * x / 2 + 4 * _EPS * (1 + abs(x) * y)
     shrink = math.exp(log_shrink) if log_shrink > _LOG_LEAST else 0.0
@@ -113,7 +113,9 @@ def classic_sigma(epsilon: Number, delta: Number) -> float:
 
 def trade_off(mu: float, false_positives: Floats) -> Floats:
     """Return the least false negative rate of any attack with the given false positive rates: Φ(Φ⁻¹(1−x) − μ)."""
-    return np.asarray(ndtr(-ndtri(np.asarray(false_positives, dtype=np.float64)) - mu))  # 1 − x would lose a small x
+    return np.asarray(
+        scipy.special.ndtr(-scipy.special.ndtri(np.asarray(false_positives, dtype=np.float64)) - mu)
+    )  # 1 − x would lose a small x
 
 
 def _bisect(safe: Callable[[float], bool], low: float, high: float) -> float:

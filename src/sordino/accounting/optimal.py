@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from sordino.arguments import rounded_up
 
@@ -120,7 +120,7 @@ def _equal(claim: tuple[Fraction, int], tilt: float) -> _Sum:
     low, high = _bulk([(epsilon, count)], tilt)
     fewest, most = math.floor((count - high / epsilon) / 2), math.ceil((count - low / epsilon) / 2)
     downs = np.arange(min(count, most), max(0, fewest) - 1, -1)
-    masses = np.asarray(binom.pmf(downs, count, _down(epsilon, tilt)))
+    masses = np.asarray(scipy.stats.binom.pmf(downs, count, _down(epsilon, tilt)))
     losses = np.asarray((count - 2.0 * downs) * epsilon, dtype=np.float64)
     error = _UNDERFLOW if len(downs) == count + 1 else 2 * math.exp(-_TAIL)
     return _Sum(losses, masses, tilt, count * _single_log_moment(epsilon, tilt), error)
@@ -164,7 +164,7 @@ def _added(masses: Floats, level: int, count: int, down: float) -> tuple[Floats,
     spread = 40 * math.sqrt(count * down * (1 - down)) + 40
     downs = np.arange(max(0, math.floor(count * down - spread)), min(count, math.ceil(count * down + spread)) + 1)
     more = np.zeros(cells)
-    np.add.at(more, ((count - 2 * downs) * level) % cells, np.asarray(binom.pmf(downs, count, down)))
+    np.add.at(more, ((count - 2 * downs) * level) % cells, np.asarray(scipy.stats.binom.pmf(downs, count, down)))
     both = np.fft.irfft(np.fft.rfft(masses) * np.fft.rfft(more), cells)
     norms = float(np.linalg.norm(masses) * np.linalg.norm(more))
     return np.maximum(both, 0.0), 8 * _EPS * math.log2(cells) * norms * cells

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from .curve import Floats
 
-_EVERYWHERE = -ndtri(1e-300)  # no float64 tail that matters lies further out, in standard deviations
+_EVERYWHERE = 37.0472  # −Φ⁻¹(1e-300), rounded up: no float64 tail that matters lies further out, in deviations
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,10 @@ def gaussian_pair(mu: float) -> Shifted:
     """
 
     def bounds(tail: float) -> tuple[float, float]:
-        spread = mu * -float(ndtri(max(tail / 2, 1e-300)))
+        spread = mu * -float(scipy.special.ndtri(max(tail / 2, 1e-300)))
         return mu * mu / 2 - spread, mu * mu / 2 + spread
 
-    return Shifted(mu, lambda loss: loss / mu + mu / 2, lambda x: ndtr(-x), bounds)
+    return Shifted(mu, lambda loss: loss / mu + mu / 2, lambda x: scipy.special.ndtr(-x), bounds)
 
 
 def laplace_pair(epsilon: float) -> Shifted:
@@ -111,7 +111,7 @@ def discrete_gaussian_pair(variance: float, distance: int) -> Shifted:
 
     def bounds(tail: float) -> tuple[float, float]:
         # P[X ≥ m] ≤ P[N(0, variance) ≥ m − 1] (Canonne, Kamath, Steinke 2020, Proposition 25)
-        spread = (-float(ndtri(max(tail / 2, 1e-300))) * sigma + 1) * distance / variance
+        spread = (-float(scipy.special.ndtri(max(tail / 2, 1e-300))) * sigma + 1) * distance / variance
         middle = distance * distance / (2 * variance)
         return middle - spread, middle + spread
 
@@ -148,7 +148,7 @@ def _smooth_tail(sigma: float) -> Callable[[Floats], Floats]:
         z = np.minimum(half / sigma, 60.0)
         density = np.exp(-0.5 * z * z) / math.sqrt(2 * math.pi)
         corrections = -z / (24 * sigma**2) - 7 * (3 * z - z**3) / (5760 * sigma**4)
-        result: Floats = np.maximum(ndtr(-z) + density * corrections, 0.0)
+        result: Floats = np.maximum(scipy.special.ndtr(-z) + density * corrections, 0.0)
         return result
 
     return tail

@@ -14,8 +14,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from scipy.optimize import brentq
-from scipy.special import erfcx
+import scipy
 
 from sordino.arguments import rounded_down, rounded_up
 
@@ -72,8 +71,12 @@ def _crossing(curve: Callable[[float], float], mu: float, target: float) -> floa
         high *= 2
     # brentq takes no infinite values
     below = target - 1.0
-    return float(brentq(lambda x: max(curve(x), below) - target, 0.0, high, xtol=1e-15 * high, rtol=1e-14, maxiter=500))
+    return float(
+        scipy.optimize.brentq(
+            lambda x: max(curve(x), below) - target, 0.0, high, xtol=1e-15 * high, rtol=1e-14, maxiter=500
+        )
+    )
 
 
 def _mills(x: float) -> float:
-    return math.sqrt(math.pi / 2) * float(erfcx(x / math.sqrt(2)))
+    return math.sqrt(math.pi / 2) * float(scipy.special.erfcx(x / math.sqrt(2)))

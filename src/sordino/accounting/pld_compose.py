@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 
 from .curve import Floats
 
@@ -85,8 +85,10 @@ def window_for(factors: Sequence[Factor], low: int, high: int) -> Window:
     """Return a window that holds all values, if that is cheap, or else those from `low` to `high`."""
     length = sum(factor.length - 1 for factor in factors) + 1
     if length <= max(high - low + 1, _CHEAP):
-        return Window(sum(factor.count * factor.first for factor in factors), next_fast_len(length, real=True))
-    return Window(low, next_fast_len(high - low + 1, real=True))
+        return Window(
+            sum(factor.count * factor.first for factor in factors), scipy.fft.next_fast_len(length, real=True)
+        )
+    return Window(low, scipy.fft.next_fast_len(high - low + 1, real=True))
 
 
 def compose(factors: Sequence[Factor], window: Window, left: float, right: float) -> Composed:
@@ -118,7 +120,7 @@ def _convolved(factors: Sequence[Factor], window: Window) -> tuple[Floats, float
     for factor in sorted(factors, key=lambda factor: -factor.length):
         middle = factor.first + int(np.argmax(factor.masses))
         centre += factor.count * middle
-        spectrum = rfft(_folded(factor.masses, factor.first - middle, size))[kept]
+        spectrum = scipy.fft.rfft(_folded(factor.masses, factor.first - middle, size))[kept]
         bound *= (np.abs(spectrum) + (rounding + factor.slack)) ** factor.count
         # powers of what will be left out need not be taken
         large = bound > _NEGLIGIBLE
@@ -126,7 +128,7 @@ def _convolved(factors: Sequence[Factor], window: Window) -> tuple[Floats, float
         product = product[large] * _power(spectrum[large], factor.count)
     whole = np.zeros(size // 2 + 1, dtype=np.complex128)
     whole[kept] = product
-    masses = np.roll(irfft(whole, size), centre - window.first)
+    masses = np.roll(scipy.fft.irfft(whole, size), centre - window.first)
     return masses, _norm(bound - np.abs(product) + rounding * bound, size) + _NEGLIGIBLE
 
 
@@ -193,18 +195,18 @@ def _merged(group: Sequence[Factor]) -> Factor:
         return group[0]
     first = sum(factor.count * factor.first for factor in group)
     length = sum(factor.length - 1 for factor in group) + 1
-    size = next_fast_len(length, real=True)
+    size = scipy.fft.next_fast_len(length, real=True)
     padded = np.zeros((len(group), size))
     for row, factor in zip(padded, group, strict=True):
         row[: len(factor.masses)] = factor.masses
-    spectra = rfft(padded)
+    spectra = scipy.fft.rfft(padded)
     slacks = np.array([[_rounding(size) + factor.slack] for factor in group])
     bounds = np.abs(spectra) + slacks
     for index, factor in enumerate(group):
         if factor.count > 1:
             spectra[index], bounds[index] = _power(spectra[index], factor.count), bounds[index] ** factor.count
     product, bound = np.prod(spectra, axis=0), np.prod(bounds, axis=0)
-    masses = irfft(product, size)[:length]
+    masses = scipy.fft.irfft(product, size)[:length]
     error = _norm(bound - np.abs(product) + _rounding(size) * bound, size)
     return _trimmed(first, np.maximum(masses, 0.0), math.sqrt(size) * error)
 

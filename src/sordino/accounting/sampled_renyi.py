@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
+import scipy
 
 from .closed_forms import randomized_response
 from .curve import Floats
@@ -63,13 +63,13 @@ def _binomial(inner: Moments, rate: float, order: int, third: float) -> float:
         return float(exponents[-1])
     log_terms = _log_binomial(order, k) + k * math.log(rate) + (order - k) * math.log1p(-rate)
     log_terms += exponents + np.log(-np.expm1(-exponents)) + 4 * _EPS * (exponents - k * math.log(rate))
-    return float(np.logaddexp(0.0, logsumexp(log_terms)))
+    return float(np.logaddexp(0.0, scipy.special.logsumexp(log_terms)))
 
 
 def _log_binomial(order: int, k: Floats) -> Floats:
     """Return ln C(α, k), rounded up: the difference errs by a few units of roundoff of its largest term."""
-    whole = float(gammaln(order + 1))
-    return np.asarray(whole - gammaln(k + 1) - gammaln(order - k + 1) + 8 * _EPS * whole)
+    whole = float(scipy.special.gammaln(order + 1))
+    return np.asarray(whole - scipy.special.gammaln(k + 1) - scipy.special.gammaln(order - k + 1) + 8 * _EPS * whole)
 
 
 def _chord(at_whole: Callable[[int], float], orders: Floats) -> Floats:
@@ -122,13 +122,13 @@ def _integral(sigma: float, rate: float, order: float) -> float:
     log_weight = -0.5 * (z / sigma) ** 2 + math.log(step / (sigma * math.sqrt(2 * math.pi)))
     log_tail = order * log_base[-1] + log_weight[-1] + math.log(sigma * sigma / (16 * sigma * step))
     if np.max(order * log_base) > 30:
-        log_all = np.concatenate([order * log_base + log_weight, [log_tail, log_ndtr(-16.0)]])
-        return float(logsumexp(log_all)) + 64 * _EPS * order
+        log_all = np.concatenate([order * log_base + log_weight, [log_tail, scipy.special.log_ndtr(-16.0)]])
+        return float(scipy.special.logsumexp(log_all)) + 64 * _EPS * order
     u = rate * np.expm1(loss)
     rise = np.expm1(order * np.log1p(u))
     excess = np.maximum(rise - order * u, 0) + 8 * _EPS * (np.abs(rise) + order * np.abs(u))
     left = (1 - rate) ** order - 1 + order * rate
-    total = float(np.sum(excess * np.exp(log_weight))) + math.exp(log_tail) + left * float(ndtr(-16.0))
+    total = float(np.sum(excess * np.exp(log_weight))) + math.exp(log_tail) + left * float(scipy.special.ndtr(-16.0))
     return math.log1p(total)
 
 
@@ -148,7 +148,7 @@ def sampled_pure(epsilon: float, rate: float, orders: Floats) -> Floats:
         rise = np.expm1(orders * log_base)
         excess = np.maximum(rise - orders * u, 0) + 8 * _EPS * (np.abs(rise) + orders * np.abs(u))
         near = np.log1p(np.sum(weight * excess, axis=0))
-    far = logsumexp(orders * log_base + np.log(weight), axis=0) + 64 * _EPS * orders * (1 + epsilon)
+    far = scipy.special.logsumexp(orders * log_base + np.log(weight), axis=0) + 64 * _EPS * orders * (1 + epsilon)
     value = np.where(orders * log_base[0] < 30, near, far)
     return np.minimum(lifted(np.asarray(value) / (orders - 1)), full)
 
@@ -173,6 +173,6 @@ def fixed_size(inner: Moments, pure: float, share: float, orders: Floats) -> Flo
         log_terms += 4 * _EPS * (exponents - k * math.log(share))
         second = math.log(4) + exponents[0] + math.log(-math.expm1(-exponents[0]))
         log_terms[0] = min(log_terms[0], _log_binomial(order, k[:1])[0] + 2 * math.log(share) + second)
-        return float(np.logaddexp(0.0, logsumexp(log_terms)))
+        return float(np.logaddexp(0.0, scipy.special.logsumexp(log_terms)))
 
     return _chord(at_whole, orders)

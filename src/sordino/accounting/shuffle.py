@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import betainc
+import scipy
 
 from sordino.arguments import Number, probability, rational, rounded_down, rounded_up, whole
 
@@ -121,5 +121,5 @@ def at_least(k: Floats, trials: Floats | float, chance: float) -> Floats:
     """Return P[Bin(trials, chance) ≥ k], elementwise."""
     inside = (k > 0) & (k <= trials)
     safe = np.where(inside, k, 1.0)
-    tail = betainc(safe, np.maximum(trials - safe, 0.0) + 1.0, chance)
+    tail = scipy.special.betainc(safe, np.maximum(trials - safe, 0.0) + 1.0, chance)
     return np.asarray(np.where(k <= 0, 1.0, np.where(inside, tail, 0.0)))

@@ -30,8 +30,8 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from sordino import noise
 from sordino.accounting.bound import Bound
@@ -232,7 +232,7 @@ class GaussianThreshold(_Threshold):
         if failure < _LEAST_FAILURE:
             raise ArgumentError("delta/l0 must be at least 1e-300", "SRD-A002")
         deviation = math.sqrt(float(self.variance))
-        quantile = max(0.0, float(-ndtri(float(failure))))
+        quantile = max(0.0, float(-scipy.special.ndtri(float(failure))))
         return max(1, math.ceil(0.5 + deviation * (quantile * _SLACK + _LEAST_SLACK)))
 
 

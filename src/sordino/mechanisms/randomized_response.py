@@ -22,8 +22,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from sordino import noise
 from sordino.accounting import events
@@ -51,7 +51,7 @@ class Frequencies:
     def intervals(self, confidence: float = 0.95) -> NDArray[np.float64]:
         """Return (low, high) for each share by the normal law, which is good from some dozens of reports on."""
         level = float(probability("confidence", confidence))
-        widths = float(ndtri((1 + level) / 2)) * self.standard_errors
+        widths = float(scipy.special.ndtri((1 + level) / 2)) * self.standard_errors
         return np.stack([self.shares - widths, self.shares + widths], axis=1)
 
 

@@ -15,7 +15,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
 
-from scipy.special import ndtri
+import scipy
 
 from sordino.arguments import Number
 
@@ -113,7 +113,7 @@ class RoundedGaussian(_Normal):
         """
         if self.sigma_squared < _LARGE**2:
             return super().tail(confidence)
-        quantile = -float(ndtri(float(beyond(confidence)) / 2)) + _SLACK
+        quantile = -float(scipy.special.ndtri(float(beyond(confidence)) / 2)) + _SLACK
         return max(0, math.ceil(math.sqrt(self.sigma_squared) * quantile * (1 + _SLACK) - 0.5))
 
     def ratio(self, x: int, origin: int, bits: int) -> Enclosure:

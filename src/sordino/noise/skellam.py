@@ -11,8 +11,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from sordino.arguments import Number, rational
 
@@ -69,7 +69,7 @@ class Skellam(Drawable):
         variance, nearest = self.variance, t + 1
         if variance <= _SUMMED_VARIANCE:
             reach = int(60 * math.sqrt(variance)) + 200
-            return 2 * float(special.ive(np.arange(nearest, nearest + reach, dtype=np.float64), variance).sum())
+            return 2 * float(scipy.special.ive(np.arange(nearest, nearest + reach, dtype=np.float64), variance).sum())
         slope = math.asinh(nearest / variance)
         chernoff = 2 * math.exp(2 * variance * math.sinh(slope / 2) ** 2 - slope * nearest)
         normal = math.erfc((nearest - 0.5) / math.sqrt(2 * variance)) + 2 * 0.3031 / math.sqrt(variance)

@@ -19,9 +19,8 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.sparse.linalg import lsqr
 
 from sordino.errors import ArgumentError
 
@@ -103,12 +102,17 @@ def _lattice(chain: Sequence[Level]) -> list[Level]:
     for level in chain:
         places = _places(cells, keys, level)
         shape = (len(level.cells), len(cells))
-        matrices.append(sparse.csr_array((np.ones(len(cells)), (places, np.arange(len(cells)))), shape=shape))
+        matrices.append(scipy.sparse.csr_array((np.ones(len(cells)), (places, np.arange(len(cells)))), shape=shape))
     weights = np.concatenate([1 / np.sqrt(level.variances) for level in chain])
     values = np.concatenate([level.values for level in chain])
-    weighted = sparse.diags_array(weights) @ sparse.vstack(matrices)
+    weighted = scipy.sparse.diags_array(weights) @ scipy.sparse.vstack(matrices)
     scale = float(np.max(np.abs(values), initial=0.0)) or 1.0
-    solution = lsqr(weighted, weights * values / scale, atol=_PRECISION, btol=_PRECISION, iter_lim=10_000)[0] * scale
+    solution = (
+        scipy.sparse.linalg.lsqr(weighted, weights * values / scale, atol=_PRECISION, btol=_PRECISION, iter_lim=10_000)[
+            0
+        ]
+        * scale
+    )
     return [replace(level, values=np.asarray(matrix @ solution)) for level, matrix in zip(chain, matrices, strict=True)]
 
 

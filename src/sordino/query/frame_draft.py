@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -99,14 +100,14 @@ class Draft:
         return KeyTable(listed.relation, tuple(columns))
 
 
-class Arranged:
+class Arranged(ABC):
     """What can be done with the values of an answer, for free: they are noisy already."""
 
     _draft: Draft
 
+    @abstractmethod
     def _redrafted(self, draft: Draft) -> Self:
         """Return the question that the draft now asks."""
-        raise NotImplementedError
 
     def having(self, *conditions: Any) -> Self:
         """Keep the groups for which the conditions hold; columns are those of the answer."""

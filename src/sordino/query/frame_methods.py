@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -41,12 +42,12 @@ def _given(name: str, *arguments: exp.Expr) -> Build:
     return lambda value: function(name, value, *arguments)
 
 
-class Methods(Generic[Result]):
+class Methods(ABC, Generic[Result]):
     """Methods that give a new expression. Arguments are constants unless they are expressions."""
 
+    @abstractmethod
     def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Result:
         """Return what the method gives; `shown` are arguments that are no operands, for its text."""
-        raise NotImplementedError
 
     def is_null(self) -> Result:
         """Whether there is no value."""

@@ -8,6 +8,7 @@ whatever is bounded per owner at the end is bounded for whoever comes or goes.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -30,18 +31,18 @@ order (only for row_number, rank, lag and lead), column of the result."""
 
 
 @dataclass(frozen=True)
-class Relation:
+class Relation(ABC):
     """A node. `columns` are its visible columns; who owns a row travels unseen beside them."""
 
     @property
+    @abstractmethod
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
-        raise NotImplementedError
 
     @property
     def is_public(self) -> bool:

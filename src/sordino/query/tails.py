@@ -25,7 +25,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from sordino.arguments import Number, probability
 from sordino.errors import ArgumentError
@@ -118,7 +118,7 @@ def _envelope(parts: Gathered, outside: Fraction) -> float:
         else:
             normal += times * size**2 * float(law.sigma_squared)
     if not scales:
-        continuous = math.sqrt(normal) * -float(ndtri(rest / 2))
+        continuous = math.sqrt(normal) * -float(scipy.special.ndtri(rest / 2))
     elif not normal and len(scales) == 1:
         continuous = scales[0] * -math.log(rest)
     elif not normal and len(scales) == 2:
@@ -182,7 +182,7 @@ def _rounded_gaussian(law: Any, size: float, times: int) -> Component:
     deviation = math.sqrt(float(law.sigma_squared))
 
     def survival(x: Floats) -> Floats:
-        return np.asarray(ndtr(-(np.floor(x / size) + 0.5) / deviation))
+        return np.asarray(scipy.special.ndtr(-(np.floor(x / size) + 0.5) / deviation))
 
     def log_moment(rate: Floats) -> Floats:  # the rounding adds 1/2 at most
         return (rate * size * deviation) ** 2 / 2 + rate * size / 2
@@ -210,6 +210,6 @@ def _laplace(scale: float, times: int) -> Component:
 
 def _normal(deviation: float) -> Component:
     def survival(x: Floats) -> Floats:
-        return np.asarray(ndtr(-x / deviation))
+        return np.asarray(scipy.special.ndtr(-x / deviation))
 
     return Component(survival, lambda rate: (rate * deviation) ** 2 / 2, deviation**2, math.inf)
