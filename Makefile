@@ -11,7 +11,7 @@ export NO_MKDOCS_2_WARNING := 1
 
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-ROOMS  := noise accounting mechanisms query
+ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 
 .DEFAULT_GOAL := help
@@ -38,7 +38,7 @@ test-long: $(STAMP)  ## the tests that take minutes
 audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms or all
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(STAMP)  ## build the documentation into site/, warnings as errors

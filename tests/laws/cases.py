@@ -65,6 +65,7 @@ ADDITIVE = (
         neighbour=np.array([2, 1, 1]),
         outcome=lambda released: int(np.clip(released[0] - released[1], -6, 12)),
         tightness=0.1,
+        draws=10000,
     ),
     Case(
         "gaussian",

@@ -79,10 +79,10 @@ def judged(seen: Counter[Any], law_at: Any) -> None:
 
 
 QUANTILES = (
-    ([1, 0, 1, 1, 0, 1], Fraction(1, 2), 0, 1),
-    ([2, 0, 1, 1, 0, 2], Fraction(1, 4), 0, 1),
-    ([1, 1, 1], Fraction(0), 0, 1),
-    ([1, 1, 1], Fraction(1), 0, 4),
+    ([3, 0, 3, 3, 0, 3], Fraction(1, 2), 0, 1),
+    ([3, 0, 2, 2, 0, 3], Fraction(1, 4), 0, 1),
+    ([3, 3, 3], Fraction(0), 0, 1),
+    ([3, 3, 3], Fraction(1), 0, 4),
     ([1, 1, 1, 1, 1, 1], Fraction(1, 2), -2, 4),
     ([1, 1, 1], Fraction(1, 2), 30, 1),
 )

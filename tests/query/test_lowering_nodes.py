@@ -132,7 +132,7 @@ NUMBERED = (("n", "row_number", None, (), ((X, False),), WHOLE),)
 def test_what_lets_others_rows_decide_is_refused(rows: Any, relation: Relation, schema: Schema) -> None:
     with pytest.raises(QuestionError) as caught:
         rows(relation, schema)
-    assert caught.value.code == "SRD-Q301"
+    assert caught.value.code == "SRD-Q107"
 
 
 def test_constants_can_be_summarised(rows: Any) -> None:

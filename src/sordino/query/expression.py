@@ -1,7 +1,8 @@
 """Expressions over one row, as frozen trees. What they may contain is the table in ``operations.py``, nothing else.
 
 An expression is *total*: no row can make it fail. Division by zero, logarithms of what is not positive, impossible
-casts and dates give NULL; numbers stay within ±10^150 (see ``lowering``). Integers take part in arithmetic as reals.
+casts and dates give NULL; numbers stay finite, and stored reals beyond ±2^200 are NULL in arithmetic (see
+``lowering_sizes.py``). Integers take part in arithmetic as reals.
 """
 
 from __future__ import annotations

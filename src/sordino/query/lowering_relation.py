@@ -91,7 +91,7 @@ def _project(room: _Lowering, relation: Project) -> ibis.Table:
 def _join(room: _Lowering, relation: Join) -> ibis.Table:
     _refuse_foreign_rows(room, relation.left, relation.right, relation.on_owner)
     if room.schema.by_row and not relation.left.is_public and not relation.single:
-        raise QuestionError("where rows are protected, a join must keep one row one row", "SRD-Q301")
+        raise QuestionError("where rows are protected, a join must keep one row one row", "SRD-Q107")
     left, right = room.table(relation.left), room.table(relation.right)
     if relation.single:
         right = _one_for_each_key(room, right, [name for _, name in relation.on])
@@ -114,7 +114,7 @@ def _refuse_foreign_rows(room: _Lowering, left: Relation, right: Relation, on_ow
     person_by_person = on_owner and not left.is_public and not room.schema.by_row
     if not (right.is_public and not on_owner) and not (not right.is_public and person_by_person):
         raise QuestionError(
-            "two private relations can only be matched person by person, on the owners of both", "SRD-Q301"
+            "two private relations can only be matched person by person, on the owners of both", "SRD-Q107"
         )
 
 
@@ -139,7 +139,7 @@ def _one_for_each_key(room: _Lowering, table: ibis.Table, keys: list[str]) -> ib
 def _union(room: _Lowering, relation: UnionAll) -> ibis.Table:
     if len({branch.is_public for branch in relation.branches}) > 1:
         raise QuestionError(
-            "private and public rows cannot be put together: nobody would own the public ones", "SRD-Q301"
+            "private and public rows cannot be put together: nobody would own the public ones", "SRD-Q107"
         )
     names = [*relation.branches[0].columns, *room.owners(relation)]
     return ibis.union(*(room.table(branch).select(*names) for branch in relation.branches))
@@ -147,7 +147,7 @@ def _union(room: _Lowering, relation: UnionAll) -> ibis.Table:
 
 def _per_person(room: _Lowering, relation: PerPerson) -> ibis.Table:
     if not room.owners(relation):
-        raise QuestionError("an inner GROUP BY needs people who own the rows", "SRD-Q301")
+        raise QuestionError("an inner GROUP BY needs people who own the rows", "SRD-Q107")
     source = room.table(relation.source)
     keys = {name: room.value(expression, source) for name, expression, _ in relation.keys}
     arguments = {
@@ -168,7 +168,7 @@ def _windowed(room: _Lowering, relation: Windowed) -> ibis.Table:
     (With two row numbers side by side, how those of equal rows are paired would be up to the engine.)
     """
     if not room.owners(relation):
-        raise QuestionError("a window needs people who own the rows", "SRD-Q301")
+        raise QuestionError("a window needs people who own the rows", "SRD-Q107")
     table = room.table(relation.source)
     for window in relation.windows:
         table = _with_window(room, table, *window)
@@ -197,7 +197,7 @@ def _with_window(
         ordered = _order(room, [*given, *completion]) or parts
         added = _PLACES[function](prepared["argument__"]).over(group_by=parts, order_by=ordered)
     elif given:
-        raise QuestionError(f"{function} over a window takes no ORDER BY here", "SRD-Q301")
+        raise QuestionError(f"{function} over a window takes no ORDER BY here", "SRD-Q107")
     else:
         whole_partition = partial(ibis.Value.over, group_by=parts)
         added = summarise(function, prepared["argument__"], column.kind, whole_partition, room.dialect)
