@@ -267,7 +267,7 @@ STRICT: dict[str, Callable[..., Any]] = {
     "upper": lambda _, text: text.upper(),
     "trim": lambda _, text: text.strip(" "),
     "length": lambda _, text: len(text),
-    "concat": lambda _, *texts: "".join(texts),
+    "concat": lambda _, *texts: "".join(text[:4096] for text in texts)[:4096],
     "substring": _substring,
     "like": lambda call, text: _like(call.detail, text),
     "ilike": lambda call, text: _like(call.detail.lower(), text.lower()),

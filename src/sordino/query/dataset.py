@@ -26,6 +26,7 @@ from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
 
 from . import describe, postgres_types
+from .collations import refuse_collations
 from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
 from .kinds import Kind
 from .metadata import Limits, OwnedByColumn, OwnedByParent, Personal, Schema, Table
@@ -123,6 +124,7 @@ def _declared(tables: Mapping[Any, Any]) -> dict[str, TableDeclaration]:
 def open_dataset(declaration: Declaration) -> Dataset:
     """Connect to where the tables are, and check what was declared against the types found there."""
     connected = connect(declaration.tables)
+    refuse_collations(connected.engine, connected.backend, list(connected.tables.values()))
     views = {name: _View.of(name, declaration, connected) for name in declaration.tables}
     tables = {name: view.face for name, view in views.items()}
     _check_links(tables)

@@ -110,7 +110,8 @@ def _power(call: Call, values: Sequence[Any], dialect: str) -> Any:
     """Return the power; exponents beyond ±2^53, which are all even numbers to a float, give NULL."""
     base, exponent = _arguments(call, values)
     raise_to = _guarded_power if dialect == "postgres" else _plain_power
-    return raise_to(base, within(exponent, WHOLE)) + real(_FLUSH) - real(_FLUSH)
+    moderate = within(exponent, WHOLE) + real(_FLUSH) - real(_FLUSH)  # so that its product with a logarithm is no less
+    return raise_to(base, moderate) + real(_FLUSH) - real(_FLUSH)
 
 
 def _plain_power(base: Any, exponent: Any) -> Any:

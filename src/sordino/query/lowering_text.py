@@ -39,6 +39,10 @@ _END = {"postgres": "$"}
 """Elsewhere ``$`` may also stand before a last line feed."""
 
 
+LONGEST_TEXT = 4096
+"""Joined texts end after this many characters."""
+
+
 @ibis.udf.scalar.builtin(name="substring")
 def _postgres_extract(text: str, pattern: str) -> str:  # type: ignore[empty-body]
     """Return the parenthesised part of the first match."""
@@ -169,7 +173,9 @@ def _substring(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
 
 
 def _concat(*texts: Any) -> Any:
-    return texts[0].concat(*texts[1:])
+    """Join texts, and cut the result: one that doubles again and again would let a single row exhaust the engine."""
+    first, *others = (_from_for(text, 1, LONGEST_TEXT) for text in texts)
+    return _from_for(first.concat(*others), 1, LONGEST_TEXT)
 
 
 def _like(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
