@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import ibis
 import pyarrow as pa
 import pytest
 
@@ -37,5 +38,35 @@ def test_no_question_fails_because_of_one_person(engine: Engine, question: str) 
     for rows in (HERE, GONE):
         table = pa.table({"person": [person for person, _ in rows], "ill": [ill for _, ill in rows]})
         data = so.dataset("people", engine.load("people", table), unit="person", limits=so.limits(rows=1))
+        ask = so.account(data, so.unlimited("a test")).sql(question)
+        assert len(ask.run(epsilon=1)) == 1
+
+
+def joined(times: int) -> str:
+    """One person's row, times all rows of a public table, again and again."""
+    more = " ".join(f"JOIN tags t{place} ON p.tag = t{place}.tag" for place in range(times))
+    return f"SELECT COUNT(*) AS n FROM people p {more} WHERE p.{THEY_ARE_ILL}"
+
+
+def self_joined(times: int) -> str:
+    many = " UNION ALL ".join([f"SELECT person, tag FROM people WHERE {THEY_ARE_ILL}"] * 10)
+    more = " ".join(f"JOIN many m{place} ON m.person = m{place}.person" for place in range(times))
+    return f"WITH many AS ({many}) SELECT COUNT(*) AS n FROM many m {more}"
+
+
+@pytest.mark.parametrize("question", [joined(5), self_joined(8)], ids=["public", "private"])
+def test_joins_do_not_multiply_one_person_beyond_measure(question: str) -> None:
+    """Under a small memory limit the question is answered with and without the person whom it is about."""
+    for rows in (HERE, GONE):
+        backend = ibis.duckdb.connect(memory_limit="300MB", threads=1)
+        people = pa.table({"person": [row[0] for row in rows], "ill": [row[1] for row in rows], "tag": [1] * len(rows)})
+        data = so.dataset(
+            "people",
+            {
+                "people": so.private(backend.create_table("people", people), unit="person", limits=so.limits(rows=1)),
+                "tags": so.public(backend.create_table("tags", pa.table({"tag": [1] * 200, "x": [0.5] * 200}))),
+            },
+            unit="person",
+        )
         ask = so.account(data, so.unlimited("a test")).sql(question)
         assert len(ask.run(epsilon=1)) == 1

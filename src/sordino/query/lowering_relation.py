@@ -3,6 +3,11 @@
 Private relations of people carry the hidden column `OWNER` through every node; whatever groups, joins or orders rows
 of several people does so within an owner. A tree that would let one person's rows decide about another's is refused
 here once more, although no parser builds one.
+
+Joins are cut *before* they multiply: otherwise a question could make one person's few rows so many that the engine runs
+out of memory, or of time, if and only if that person is in the data. Of a public right side at most so many rows of a
+key are kept that all public joins of the question together multiply a row by at most 10,000; of both sides of a private
+join at most 1,000 rows of each person. What is kept is decided by the content of a key's, or a person's, own rows.
 """
 
 from __future__ import annotations
@@ -29,6 +34,11 @@ __all__ = ["OWNER", "lower_relation"]
 
 Pairs = tuple[tuple[str, str], ...]
 
+_MOST_COPIES = 10_000
+"""How many rows all public joins of a question together can make of one."""
+_MOST_ROWS = 1_000
+"""How many rows of one person go into each side of a private join."""
+
 
 def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.Table:
     """Return the relation with its visible columns and, if it is private and of people, with `OWNER`.
@@ -39,7 +49,15 @@ def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.T
     9999; and they do not change while the engine reads them.
     """
     dialect = tables(next(_scans(relation)).table.name).get_backend().name
-    return _Lowering(tables, schema, dialect).table(relation)
+    joins = sum(1 for each in _joins(relation) if each.right.is_public and not each.left.is_public)
+    return _Lowering(tables, schema, dialect, int(_MOST_COPIES ** (1 / max(joins, 1)))).table(relation)
+
+
+def _joins(relation: Relation) -> Iterator[Join]:
+    if isinstance(relation, Join):
+        yield relation
+    for below in relation.inputs:
+        yield from _joins(below)
 
 
 def _scans(relation: Relation) -> Iterator[Scan]:
@@ -56,6 +74,8 @@ class _Lowering:
     tables: Tables
     schema: Schema
     dialect: str
+    most_per_key: int
+    """How many rows of a key each public join keeps."""
 
     def table(self, relation: Relation) -> ibis.Table:
         """Return the relation as the engine computes it."""
@@ -93,8 +113,11 @@ def _join(room: _Lowering, relation: Join) -> ibis.Table:
     if room.schema.by_row and not relation.left.is_public and not relation.single:
         raise QuestionError("where rows are protected, a join must keep one row one row", "SRD-Q107")
     left, right = room.table(relation.left), room.table(relation.right)
-    if relation.single:
-        right = _one_for_each_key(room, right, [name for _, name in relation.on])
+    if relation.on_owner:
+        left, right = (_first_of(room, side, [OWNER], _MOST_ROWS) for side in (left, right))
+    elif not relation.left.is_public:
+        most = 1 if relation.single else room.most_per_key
+        right = _first_of(room, right, [name for _, name in relation.on], most)
     found = _matching(right, relation.on, relation.on_owner, relation.right_names)
     joined = left.join(*found, how=relation.how)
     return joined.select(*relation.columns, *room.owners(relation))
@@ -129,11 +152,11 @@ def _matching(right: ibis.Table, on: Pairs, on_owner: bool, kept: Pairs) -> tupl
     return renamed, [(name, f"right__{place}") for place, (name, _) in enumerate(pairs)] or [ibis.literal(True)]
 
 
-def _one_for_each_key(room: _Lowering, table: ibis.Table, keys: list[str]) -> ibis.Table:
-    """Return the first row of each key in the order of the rows' content, so that only equal rows can change places."""
+def _first_of(room: _Lowering, table: ibis.Table, keys: list[str], most: int) -> ibis.Table:
+    """Return the first rows of each key in the order of their content, so that only equal rows can change places."""
     by_content = _order(room, [(table[name], False) for name in table.columns])
     place = ibis.row_number().over(group_by=keys, order_by=by_content)
-    return table.mutate(place__=place).filter(ibis._.place__ == 0).drop("place__")
+    return table.mutate(place__=place).filter(ibis._.place__ < most).drop("place__")
 
 
 def _union(room: _Lowering, relation: UnionAll) -> ibis.Table:

@@ -81,7 +81,12 @@ def _decimal(dtype: dt.Decimal) -> Reading:
     if dtype.precision is None or dtype.precision > 38:
         return Reading(Kind.REAL, _endless_decimal)
     whole = dtype.scale == 0 and dtype.precision <= 18
-    return Reading(Kind.INTEGER, _cast(Kind.INTEGER)) if whole else Reading(Kind.REAL, _cast(Kind.REAL))
+    return Reading(Kind.INTEGER, _whole_decimal) if whole else Reading(Kind.REAL, _cast(Kind.REAL))
+
+
+def _whole_decimal(value: Any) -> Any:
+    """A numeric without places, which in PostgreSQL can still be NaN, and then no integer can be made of it."""
+    return ibis.cases((value.cast("string") == "NaN", ibis.null("int64")), else_=value.cast("int64"))
 
 
 def _timestamp(dtype: dt.Timestamp) -> Reading:
