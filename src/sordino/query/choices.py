@@ -24,7 +24,7 @@ from .metadata import Column
 from .plan import Choice
 from .question import Aggregate, Question
 from .ranges import derive
-from .spend import cut
+from .spend import cut, root_rounded_down
 from .task import Histogram
 
 CHOICES = frozenset({"quantile", "minimum", "maximum", "top", "histogram"})
@@ -132,11 +132,11 @@ def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, *
     """Return the mechanisms of a choice that together cost exactly `amount`: ε, or ρ (an ε of √(8ρ))."""
     if need.count is not None:
         # k draws at ε/k each cost k·(ε/k)²/8 in ρ.
-        epsilon = _root_rounded_down(8 * amount * need.count) if by_rho else amount
+        epsilon = root_rounded_down(8 * amount * need.count) if by_rho else amount
         return Choice(need.aggregate, place, (GroupedTop(need.count, epsilon, need.histogram.buckets),), bound)
     level = need.level or Fraction(0)
     parts = cut(amount, _SHARES)
-    epsilons = [_root_rounded_down(8 * part) if by_rho else part for part in parts]
+    epsilons = [root_rounded_down(8 * part) if by_rho else part for part in parts]
     value = GroupedQuantile(level, epsilons[0], need.histogram.buckets)
     ends = []
     for sign, epsilon in ((-1, epsilons[1]), (1, epsilons[2])):
@@ -144,8 +144,3 @@ def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, *
         reach = math.ceil(plain.rank_error(bound, float(1 - (1 - CONFIDENCE) / 2)))
         ends.append(GroupedQuantile(level, epsilon, need.histogram.buckets, sign * reach, guard=sign))
     return Choice(need.aggregate, place, (value, *ends), bound)
-
-
-def _root_rounded_down(value: Fraction) -> Fraction:
-    """Return √value, rounded down to a multiple of 10^-9."""
-    return Fraction(math.isqrt(value.numerator * 10**18 // value.denominator), 10**9)

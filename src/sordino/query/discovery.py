@@ -36,7 +36,7 @@ from .question import Question
 from .ranges import derive
 from .relation import Filter, PerPerson, Relation
 from .run import Compute
-from .spend import Spend, cut
+from .spend import Spend, cut, root_rounded_down
 from .task import Histogram, Task
 
 SHARE = 0.1
@@ -132,7 +132,7 @@ def plan_discovery(
     weight = bounding.l1 * bounding.unit if bounding.l1 else bounding.unit
     bound = Bound.scalar(weight, unit=question.schema.unit)
     parts = cut(amount, [1.0] * (2 * len(ranges)) + [2.0] * (limits_for is not None))
-    epsilons = [_root(8 * part) if by_rho else part for part in parts]
+    epsilons = [root_rounded_down(8 * part) if by_rho else part for part in parts]
     searches = []
     for place, expression in enumerate(ranges):
         for upper in (False, True):
@@ -152,7 +152,7 @@ def _count_edges(question: Question, spend: Spend) -> tuple[Fraction, ...]:
 
 
 def _can_select(spend: Spend, groups: int) -> bool:
-    epsilon = spend.amount / 4 if spend.rho is None else _root(spend.amount / 2)
+    epsilon = spend.amount / 4 if spend.rho is None else root_rounded_down(spend.amount / 2)
     try:
         TruncatedGeometric(epsilon, spend.keys_delta, groups)
     except ArgumentError:
@@ -236,7 +236,3 @@ def with_declared_keys(question: Question) -> Relation:
             condition = call("or", condition, call("is_null", key.expression))
         kept = Filter(kept, condition)
     return kept
-
-
-def _root(value: Fraction) -> Fraction:
-    return Fraction(math.isqrt(value.numerator * 10**18 // value.denominator), 10**9)

@@ -34,7 +34,7 @@ from .personal import check_personal, personal_noise, weight_measure
 from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Reading
 from .question import Question
 from .sensitivity import block_bound, histogram_bound, people_bound
-from .spend import Spend, cut
+from .spend import Spend, cut, root_rounded_down
 from .strategy import Division, Target, decode, divide
 from .task import Histogram, Measure, Monomial, Task
 
@@ -359,7 +359,7 @@ class _Planner:
         if not amount:
             return None, None
         bound = people_bound(self.question, bounding)
-        epsilon = amount if self.spend.rho is None else _root_rounded_down(2 * amount)
+        epsilon = amount if self.spend.rho is None else root_rounded_down(2 * amount)
         mechanism = TruncatedGeometric(epsilon, self.spend.keys_delta, bound.l0)
         return mechanism, bound
 
@@ -384,8 +384,3 @@ class _Planner:
             histograms=self._histograms(),
             key_table=self.question.key_table,
         )
-
-
-def _root_rounded_down(value: Fraction) -> Fraction:
-    """Return √value, rounded down to a multiple of 10^-9."""
-    return Fraction(math.isqrt(value.numerator * 10**18 // value.denominator), 10**9)

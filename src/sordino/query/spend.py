@@ -63,3 +63,8 @@ def cut(amount: Fraction, shares: Sequence[float]) -> list[Fraction]:
     largest = max(range(len(parts)), key=lambda place: parts[place])
     parts[largest] += amount - sum(parts)
     return parts
+
+
+def root_rounded_down(value: Fraction) -> Fraction:
+    """Return √value, rounded down to a multiple of 10^-9: from ρ to the ε of a pure part, never too much."""
+    return Fraction(math.isqrt(value.numerator * 10**18 // value.denominator), 10**9)

@@ -7,7 +7,6 @@ pure ε (or ρ), which every division of it obeys.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -39,7 +38,7 @@ from .planner import Wishes, plan
 from .question import Question
 from .released import Released
 from .run import Compute, measure, mute
-from .spend import Spend, cut
+from .spend import Spend, cut, root_rounded_down
 
 _MOST_SHARE = 0.5
 """Finding bounds, and estimating losses, take at most this part of what is there."""
@@ -142,7 +141,7 @@ def plan_whole(
 
 def _pure(amount: Fraction, *, by_rho: bool) -> Fraction:
     """Return the ε of a pure release that costs `amount`: of ε itself, or of ρ = ε²/2."""
-    return Fraction(math.isqrt(2 * amount.numerator * 10**18 // amount.denominator), 10**9) if by_rho else amount
+    return root_rounded_down(2 * amount) if by_rho else amount
 
 
 def run_whole(whole: WholePlan, grant: Grant, compute: Compute) -> Outcome:
