@@ -19,7 +19,7 @@ import sordino as so
 from demo_report import Asked
 from sordino.errors import BudgetError
 from sordino.query.ask import Ask, DataAccount
-from sordino.query.dataset import Dataset
+from sordino.query.data.dataset import Dataset
 
 DISTRICTS = ["Harbour", "Old Town", "Station", "University", "Mills", "Park", "Hill", "Airport"]
 

@@ -11,8 +11,8 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from sordino.query.answer import Answer
-from sordino.query.price import Price
+from sordino.query.answer.answer import Answer
+from sordino.query.release.price import Price
 
 matplotlib.use("agg")
 

@@ -44,10 +44,10 @@ CLASSES = {
     "Ask": "ask",
     "FrameAsk": "ask",
     "DataAccount": "ask",
-    "Frame": "frame",
-    "Grouped": "frame",
-    "Answer": "answer",
-    "Price": "price",
+    "Frame": "frame.frame",
+    "Grouped": "frame.frame",
+    "Answer": "answer.answer",
+    "Price": "release.price",
 }
 INNER = {"compute", "over", "filtered", "steps", "cells", "confidence_text"}
 """Members of these classes that are for the room itself."""

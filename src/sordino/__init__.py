@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from .accounting.explain import explain
     from .accounting.neighbours import Neighbours
     from .query.ask import account
-    from .query.bounding import bounding
-    from .query.dataset import dataset
-    from .query.declarations_file import dataset_from_file
-    from .query.declare import bounds, column, keys, limits, personal, private, public
-    from .query.frame_aggregates import (
+    from .query.data.dataset import dataset
+    from .query.data.declarations_file import dataset_from_file
+    from .query.data.declare import bounds, column, keys, limits, personal, private, public
+    from .query.data.smartnoise import dataset_from_smartnoise
+    from .query.data.sources import source
+    from .query.frame.aggregates import (
         correlation,
         count,
         count_distinct,
@@ -59,12 +60,11 @@ if TYPE_CHECKING:
         top,
         variance,
     )
-    from .query.frame_expression import col, lit
-    from .query.frame_when import when
-    from .query.frame_windows import lag, lead, rank, row_number
-    from .query.goal import within
-    from .query.smartnoise import dataset_from_smartnoise
-    from .query.sources import source
+    from .query.frame.expression import col, lit
+    from .query.frame.when import when
+    from .query.frame.windows import lag, lead, rank, row_number
+    from .query.model.bounding import bounding
+    from .query.release.goal import within
 
 _HOME = {
     "ROW": "accounting.bound",
@@ -75,45 +75,45 @@ _HOME = {
     "Neighbours": "accounting.neighbours",
     "Unit": "accounting.bound",
     "account": "query.ask",
-    "bounding": "query.bounding",
-    "bounds": "query.declare",
+    "bounding": "query.model.bounding",
+    "bounds": "query.data.declare",
     "budget": "accounting.budget",
-    "col": "query.frame_expression",
-    "column": "query.declare",
-    "correlation": "query.frame_aggregates",
-    "count": "query.frame_aggregates",
-    "count_distinct": "query.frame_aggregates",
-    "count_people": "query.frame_aggregates",
-    "covariance": "query.frame_aggregates",
-    "dataset": "query.dataset",
-    "source": "query.sources",
-    "dataset_from_file": "query.declarations_file",
-    "dataset_from_smartnoise": "query.smartnoise",
-    "deviation": "query.frame_aggregates",
+    "col": "query.frame.expression",
+    "column": "query.data.declare",
+    "correlation": "query.frame.aggregates",
+    "count": "query.frame.aggregates",
+    "count_distinct": "query.frame.aggregates",
+    "count_people": "query.frame.aggregates",
+    "covariance": "query.frame.aggregates",
+    "dataset": "query.data.dataset",
+    "source": "query.data.sources",
+    "dataset_from_file": "query.data.declarations_file",
+    "dataset_from_smartnoise": "query.data.smartnoise",
+    "deviation": "query.frame.aggregates",
     "explain": "accounting.explain",
-    "histogram": "query.frame_aggregates",
-    "keys": "query.declare",
-    "lag": "query.frame_windows",
-    "lead": "query.frame_windows",
-    "limits": "query.declare",
-    "lit": "query.frame_expression",
-    "maximum": "query.frame_aggregates",
-    "mean": "query.frame_aggregates",
-    "median": "query.frame_aggregates",
-    "minimum": "query.frame_aggregates",
-    "personal": "query.declare",
-    "private": "query.declare",
-    "public": "query.declare",
-    "quantile": "query.frame_aggregates",
-    "rank": "query.frame_windows",
-    "regression": "query.frame_aggregates",
-    "row_number": "query.frame_windows",
-    "sum": "query.frame_aggregates",
-    "top": "query.frame_aggregates",
+    "histogram": "query.frame.aggregates",
+    "keys": "query.data.declare",
+    "lag": "query.frame.windows",
+    "lead": "query.frame.windows",
+    "limits": "query.data.declare",
+    "lit": "query.frame.expression",
+    "maximum": "query.frame.aggregates",
+    "mean": "query.frame.aggregates",
+    "median": "query.frame.aggregates",
+    "minimum": "query.frame.aggregates",
+    "personal": "query.data.declare",
+    "private": "query.data.declare",
+    "public": "query.data.declare",
+    "quantile": "query.frame.aggregates",
+    "rank": "query.frame.windows",
+    "regression": "query.frame.aggregates",
+    "row_number": "query.frame.windows",
+    "sum": "query.frame.aggregates",
+    "top": "query.frame.aggregates",
     "unlimited": "accounting.account",
-    "variance": "query.frame_aggregates",
-    "when": "query.frame_when",
-    "within": "query.goal",
+    "variance": "query.frame.aggregates",
+    "when": "query.frame.when",
+    "within": "query.release.goal",
 }
 _ROOMS = ("accounting", "mechanisms", "noise", "query")
 

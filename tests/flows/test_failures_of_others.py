@@ -15,13 +15,13 @@ import pytest
 import sordino as so
 from sordino.accounting import pure
 from sordino.errors import BudgetError, QuestionError
-from sordino.query.exact import compute
-from sordino.query.metadata import Limits
-from sordino.query.planner import Wishes
-from sordino.query.run import exact_steps
-from sordino.query.spend import Spend
-from sordino.query.sql import parse
-from sordino.query.whole import plan_whole
+from sordino.query.engine.exact import compute
+from sordino.query.model.metadata import Limits
+from sordino.query.plan.planner import Wishes
+from sordino.query.plan.spend import Spend
+from sordino.query.release.run import exact_steps
+from sordino.query.release.whole import plan_whole
+from sordino.query.sql.parse import parse
 
 CITIES = ["Oslo", "Rome", "Bern"]
 

@@ -221,6 +221,7 @@ TABLES = (
         law=lambda value, level: reference.clamped(reference.discrete_laplace(2 * level), value.value, -8, 8),
         delta=2 * _FAILURE,
         tightness=0.1,
+        draws=20_000,
     ),
     Case(
         "smooth-cauchy",

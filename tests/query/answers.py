@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from sordino.noise import DiscreteLaplace
-from sordino.query.answer import Answer
-from sordino.query.arrange import assemble
-from sordino.query.estimate import Linear, Several
-from sordino.query.expression import ColumnRef, Expression
-from sordino.query.kinds import Kind
-from sordino.query.metadata import OwnedByRow, Schema, Table
-from sordino.query.question import Output, Question
-from sordino.query.relation import Scan
+from sordino.query.answer.answer import Answer
+from sordino.query.answer.arrange import assemble
+from sordino.query.estimate.estimate import Linear, Several
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.kinds import Kind
+from sordino.query.model.metadata import OwnedByRow, Schema, Table
+from sordino.query.model.question import Output, Question
+from sordino.query.model.relation import Scan
 
 LAW = DiscreteLaplace(10)  # reaches 30 at 95 %
 CITY, DAY = ColumnRef(Kind.TEXT, "k0"), ColumnRef(Kind.DATE, "k1")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sordino.query.bounding import Bounding
-from sordino.query.task import Exact, Task
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.task import Exact, Task
 
 
 def violations(asked: Task, larger: Exact, smaller: Exact, claim: Bounding) -> list[str]:

@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from sordino.query.bounding import WEIGHT_UNIT
-from sordino.query.expression import ColumnRef, Expression
-from sordino.query.task import Histogram, Measure, Monomial, Task
+from sordino.query.model.bounding import WEIGHT_UNIT
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.task import Histogram, Measure, Monomial, Task
 
 Row = dict[str, Any]
 Group = tuple[Any, ...]

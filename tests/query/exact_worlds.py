@@ -10,14 +10,14 @@ import pyarrow as pa
 
 from query.engines import Engine
 from sordino.accounting.bound import ROW, Unit
-from sordino.query.bounding import Bounding
-from sordino.query.exact import compute
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, OwnedByColumn, OwnedByRow, Schema, Table
-from sordino.query.question import Key
-from sordino.query.relation import Scan
-from sordino.query.task import Exact, Measure, Monomial, Task
+from sordino.query.engine.exact import compute
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByRow, Schema, Table
+from sordino.query.model.question import Key
+from sordino.query.model.relation import Scan
+from sordino.query.model.task import Exact, Measure, Monomial, Task
 
 INT_MIN, INT_MAX = -(2**63), 2**63 - 1
 INFINITY, NAN = float("inf"), float("nan")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from sordino.accounting.bound import ROW, Unit
-from sordino.query import frame_aggregates as so
-from sordino.query.frame import Frame
-from sordino.query.frame_draft import Arranged, Draft
-from sordino.query.frame_expression import Formula
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
-from sordino.query.question import Question
+from sordino.query.frame import aggregates as so
+from sordino.query.frame.draft import Arranged, Draft
+from sordino.query.frame.expression import Formula
+from sordino.query.frame.frame import Frame
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
+from sordino.query.model.question import Question
 
 _TRIPS = {
     "rider": Column(Kind.INTEGER),

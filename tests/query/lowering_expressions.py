@@ -8,10 +8,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.operations import DATE_PARTS, DATE_TRUNCATIONS, call
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS, call
 
 Strategy = st.SearchStrategy[Any]
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
-from sordino.query.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.kinds import Kind
-from sordino.query.lowering_sizes import STORED, argument_sizes, size_of
+from sordino.query.engine.sizes import STORED, argument_sizes, size_of
+from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
+from sordino.query.model.kinds import Kind
 
 Row = Mapping[str, Any]
 
@@ -41,8 +41,8 @@ def arithmetic(call: Call, values: list[Any]) -> float | None:
     if call.operation in ("least", "greatest"):
         present = [value for value in values if value is not None]
         return (min if call.operation == "least" else max)(present) if present else None
-    if call.operation == "power" and values[1] is not None and abs(values[1]) > 2**53:
-        return None
+    if call.operation == "power":
+        values[1] = None if values[1] is None or abs(values[1]) > 2**53 else rounded(values[1])
     result = None if None in values else ARITHMETIC[call.operation](*values)
     return rounded(limited(result)) if call.operation in ("exp", "power") else result
 

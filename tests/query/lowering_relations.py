@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from query.lowering_expressions import expressions
 from sordino.accounting.bound import Unit
-from sordino.query.kinds import Kind
-from sordino.query.metadata import Column, OwnedByColumn, OwnedByParent, Public, Schema, Table
-from sordino.query.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from sordino.query.model.kinds import Kind
+from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByParent, Public, Schema, Table
+from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
 Strategy = st.SearchStrategy[Any]
 Rows = Mapping[str, list[dict[str, Any]]]

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 
 from sordino.accounting.bound import ROW, Unit
-from sordino.query.bounding import Bounding
-from sordino.query.encoding import Distinct, People, Statistic
-from sordino.query.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, Limits, OwnedByColumn, OwnedByRow, Schema, Table
-from sordino.query.question import Aggregate, Function, Key, Output, Question
-from sordino.query.relation import Filter, PerPerson, Relation, Scan, UnionAll
-from sordino.query.task import Exact, Histogram, Measure, Monomial, Task
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByRow, Schema, Table
+from sordino.query.model.question import Aggregate, Function, Key, Output, Question
+from sordino.query.model.relation import Filter, PerPerson, Relation, Scan, UnionAll
+from sordino.query.model.task import Exact, Histogram, Measure, Monomial, Task
+from sordino.query.plan.encoding import Distinct, People, Statistic
 
 Row = Mapping[str, Any]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sordino.accounting.bound import ROW, Unit
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
-from sordino.query.question import Question
-from sordino.query.sql import parse
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
+from sordino.query.model.question import Question
+from sordino.query.sql.parse import parse
 
 ZONES = Table(
     "zones",

@@ -15,17 +15,17 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound, Unit
 from sordino.errors import ArgumentError
 from sordino.noise import RoundedGaussian
-from sordino.query.answer import Answer
-from sordino.query.arrange import arrange, assemble
-from sordino.query.bounding import Bounding
-from sordino.query.display import plain, width
-from sordino.query.estimate import Chosen, Linear, Picked, Several
-from sordino.query.evaluate import evaluate
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.operations import call
-from sordino.query.receipt import build_receipt
+from sordino.query.answer.answer import Answer
+from sordino.query.answer.arrange import arrange, assemble
+from sordino.query.answer.display import plain, width
+from sordino.query.answer.receipt import build_receipt
+from sordino.query.estimate.estimate import Chosen, Linear, Picked, Several
+from sordino.query.estimate.evaluate import evaluate
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import call
 
 
 def test_columns_rows_and_intervals() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.errors import ArgumentError
-from sordino.query.consistency import Level, consistent
+from sordino.query.estimate.consistency import Level, consistent
 
 Keys = tuple[int, ...]
 

@@ -9,10 +9,10 @@ import pytest
 
 from query.engines import Engine
 from query.exact_worlds import CITIES, Row, X, as_lists, key, load, reference, run, task, visit
-from sordino.query import contributions
-from sordino.query.bounding import WEIGHT_UNIT, Bounding
-from sordino.query.kinds import Range
-from sordino.query.task import Histogram, Measure, Monomial
+from sordino.query.engine import contributions
+from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
+from sordino.query.model.kinds import Range
+from sordino.query.model.task import Histogram, Measure, Monomial
 
 ONE = (Monomial(()),)
 EACH_ROW = Histogram(reference("n"), Range.of(0, 64), 64)

@@ -11,10 +11,10 @@ import pytest
 from query.engines import Engine
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError, SordinoError
-from sordino.query.dataset import Dataset, dataset
-from sordino.query.declare import TableDeclaration, bounds, column, keys, limits, private, public
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public
+from sordino.query.data.dataset import Dataset, dataset
+from sordino.query.data.declare import TableDeclaration, bounds, column, keys, limits, private, public
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public
 
 CANARY = "CANARY-7391"
 CUSTOMERS = pa.table({"id": [1, 2], "city": [CANARY, "Oslo"], "age": [30, 40]})

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import SordinoError
-from sordino.query.dataset import dataset
-from sordino.query.declarations_file import dataset_from_file, from_dict, read, to_yaml
-from sordino.query.declare import bounds, column, keys, limits, private, public
-from sordino.query.ownership import Declaration
-from sordino.query.sources import Source, source
-from sordino.query.strict_yaml import parse, write
+from sordino.query.data.dataset import dataset
+from sordino.query.data.declarations_file import dataset_from_file, from_dict, read, to_yaml
+from sordino.query.data.declare import bounds, column, keys, limits, private, public
+from sordino.query.data.ownership import Declaration
+from sordino.query.data.sources import Source, source
+from sordino.query.data.strict_yaml import parse, write
 
 SHOP = """
 name: shop

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.errors import ArgumentError
-from sordino.query.declare import (
+from sordino.query.data.declare import (
     ColumnDeclaration,
     bounds,
     column,
@@ -27,8 +27,8 @@ from sordino.query.declare import (
     public,
     table_limits,
 )
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Limits
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Limits
 
 
 def test_bounds_are_the_decimals_as_written() -> None:
@@ -150,6 +150,6 @@ def test_tables_are_frozen_and_show_no_source() -> None:
 
 
 def test_keys_by_the_million_belong_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sordino.query.declare.MOST_KEYS", 3)
+    monkeypatch.setattr("sordino.query.data.declare.MOST_KEYS", 3)
     with pytest.raises(ArgumentError, match="put them in a public table"):
         keys(range(4))

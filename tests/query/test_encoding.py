@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from sordino.query.bounding import Bounding
-from sordino.query.encoding import Block, Distinct, Encoder, People, Variable, weight_unit
-from sordino.query.task import Monomial
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.task import Monomial
+from sordino.query.plan.encoding import Block, Distinct, Encoder, People, Variable, weight_unit
 
 Steps = Sequence[int | None]
 
@@ -129,7 +129,7 @@ def test_single_statistics_and_weights() -> None:
 
 
 def test_only_monomials_have_products() -> None:
-    from sordino.query import encoding
+    from sordino.query.plan import encoding
 
     def multiply(left: Mapping[object, int], right: Mapping[object, int]) -> object:
         return encoding._multiply(left, right)  # type: ignore[arg-type]

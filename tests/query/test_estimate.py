@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from sordino.errors import ArgumentError
 from sordino.noise import DiscreteLaplace, RoundedGaussian
-from sordino.query import estimate as estimates
-from sordino.query.estimate import Chosen, Combined, Derived, Estimate, Linear, Picked, Several
-from sordino.query.polish import Polished, polish
-from sordino.query.ratio import Ratio
-from sordino.query.tails import half_width
+from sordino.query.estimate import estimate as estimates
+from sordino.query.estimate.estimate import Chosen, Combined, Derived, Estimate, Linear, Picked, Several
+from sordino.query.estimate.polish import Polished, polish
+from sordino.query.estimate.ratio import Ratio
+from sordino.query.estimate.tails import half_width
 
 STEPS = 2**10
 GROUPS = 20_000

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from query import lowering_reference as reference
 from sordino.errors import QuestionError
 from sordino.noise import DiscreteLaplace
-from sordino.query.bands import NUMBERS, Band
-from sordino.query.estimate import Chosen, Estimate, Linear, Picked, Several
-from sordino.query.evaluate import Evaluated, evaluate, refuse_lists
-from sordino.query.expression import ColumnRef, Expression
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
+from sordino.query.estimate.bands import NUMBERS, Band
+from sordino.query.estimate.estimate import Chosen, Estimate, Linear, Picked, Several
+from sordino.query.estimate.evaluate import Evaluated, evaluate, refuse_lists
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
 
 KEYS: dict[str, tuple[Kind, list[Any]]] = {
     "k0": (Kind.TEXT, ["Mill", "old town", None, " 12 ", "2024-02-29", "a%_\n", "Ünïcode", "-3.5e2", ""]),

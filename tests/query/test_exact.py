@@ -25,9 +25,9 @@ from query.exact_worlds import (
     task,
     visit,
 )
-from sordino.query.bounding import WEIGHT_UNIT, Bounding
-from sordino.query.kinds import Range
-from sordino.query.task import Histogram, Measure, Monomial
+from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
+from sordino.query.model.kinds import Range
+from sordino.query.model.task import Histogram, Measure, Monomial
 
 HISTOGRAMS = (
     Histogram(reference("x"), Range.of(-4, 4), 8),

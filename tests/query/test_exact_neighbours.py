@@ -26,9 +26,9 @@ from query.exact_worlds import (
     task,
     visit,
 )
-from sordino.query.bounding import Bounding
-from sordino.query.kinds import Range
-from sordino.query.task import Histogram, Task
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.kinds import Range
+from sordino.query.model.task import Histogram, Task
 
 EXAMPLES = {"duckdb": 40, "postgres": 25, "spark": 2}
 HISTOGRAM = Histogram(reference("x"), Range.of(-4, 1000), 5)

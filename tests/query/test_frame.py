@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from query.framed import PEOPLE, ROWS, Arrangeable, table
-from sordino.query import frame_aggregates as so
-from sordino.query import frame_windows as windows
-from sordino.query.frame_expression import Place, col, lit
-from sordino.query.frame_when import when
-from sordino.query.question import Question
-from sordino.query.sql import parse
+from sordino.query.frame import aggregates as so
+from sordino.query.frame import windows as windows
+from sordino.query.frame.expression import Place, col, lit
+from sordino.query.frame.when import when
+from sordino.query.model.question import Question
+from sordino.query.sql.parse import parse
 
 Pair = tuple[str, Callable[[], Question]]
 

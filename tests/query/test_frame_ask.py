@@ -7,11 +7,11 @@ import pytest
 
 from sordino.accounting.budget import budget
 from sordino.errors import BudgetError
-from sordino.query import frame_aggregates as so
 from sordino.query.ask import Ask, DataAccount, account
-from sordino.query.dataset import dataset
-from sordino.query.declare import bounds, keys, limits
-from sordino.query.frame_expression import col
+from sordino.query.data.dataset import dataset
+from sordino.query.data.declare import bounds, keys, limits
+from sordino.query.frame import aggregates as so
+from sordino.query.frame.expression import col
 
 CITIES = ["Oslo", "Rome", "Bern"]
 

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 
 from query.framed import PEOPLE, ROWS, table
 from sordino.errors import QuestionError
-from sordino.query import frame_aggregates as so
-from sordino.query.expression import ColumnRef, Expression, Literal
-from sordino.query.frame_expression import Formula, Place, col, lit
-from sordino.query.frame_methods import Methods
-from sordino.query.frame_when import when
-from sordino.query.ranges import derive
-from sordino.query.relation import Project
-from sordino.query.sql import parse
+from sordino.query.frame import aggregates as so
+from sordino.query.frame.expression import Formula, Place, col, lit
+from sordino.query.frame.methods import Methods
+from sordino.query.frame.when import when
+from sordino.query.model.expression import ColumnRef, Expression, Literal
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Project
+from sordino.query.sql.parse import parse
 
 Both = tuple[str, Formula]
 """How it is written in SQL, and by operators."""

@@ -9,11 +9,11 @@ import pytest
 
 from query.framed import PEOPLE, ROWS, Arrangeable, table
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query import frame_aggregates as so
-from sordino.query import frame_windows as windows
-from sordino.query.frame import Frame
-from sordino.query.frame_expression import Formula, col, lit
-from sordino.query.frame_when import when
+from sordino.query.frame import aggregates as so
+from sordino.query.frame import windows as windows
+from sordino.query.frame.expression import Formula, col, lit
+from sordino.query.frame.frame import Frame
+from sordino.query.frame.when import when
 
 Act = Callable[[], object]
 

@@ -11,15 +11,15 @@ import pytest
 from query.engines import Engine
 from sordino.accounting.bound import ROW
 from sordino.errors import ArgumentError
-from sordino.query import group_keys
-from sordino.query.bounding import Bounding
-from sordino.query.exact import compute
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind
-from sordino.query.metadata import Column, OwnedByRow, Public, Schema, Table
-from sordino.query.question import Key, KeyTable
-from sordino.query.relation import Scan
-from sordino.query.task import Exact, Monomial, Task
+from sordino.query.engine import group_keys
+from sordino.query.engine.exact import compute
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind
+from sordino.query.model.metadata import Column, OwnedByRow, Public, Schema, Table
+from sordino.query.model.question import Key, KeyTable
+from sordino.query.model.relation import Scan
+from sordino.query.model.task import Exact, Monomial, Task
 
 VALUES: dict[Kind, tuple[list[Any], pa.DataType]] = {
     Kind.TEXT: (["a", "A", "a ", "ä", "", "O'Brien\\", "z\nz", "10", "9"], pa.string()),

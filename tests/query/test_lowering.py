@@ -18,11 +18,11 @@ from query.lowering_expressions import expressions
 from query.lowering_reference import evaluate
 from query.lowering_rows import rows_of
 from sordino.errors import QuestionError
-from sordino.query.expression import Call, ColumnRef, Expression
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.lowering import OPERATIONS, lower_expression
-from sordino.query.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
+from sordino.query.engine.expressions import OPERATIONS, lower_expression
+from sordino.query.model.expression import Call, ColumnRef, Expression
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
 
 REALS = [0.0, -0.0, 1.0, -1.5, 2.5, 0.1, 5e-324, -2.2e-308, 1e-160, -1e-61, 1e15, -3e16, 1e59, -1e150, 1.7e308]
 REALS += [math.nan, math.inf, -math.inf, None, 0.49999999999999994, 4503599627370497.5, -(2.0**53)]

@@ -14,13 +14,13 @@ from query.engines import Engine
 from query.lowering_rows import rows_of
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import QuestionError
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.lowering_relation import OWNER, lower_relation
-from sordino.query.metadata import Column, OwnedByColumn, OwnedByParent, OwnedByRow, Owner, Public, Schema, Table
-from sordino.query.operations import call
-from sordino.query.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from sordino.query.engine.relations import OWNER, lower_relation
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByParent, OwnedByRow, Owner, Public, Schema, Table
+from sordino.query.model.operations import call
+from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
 WHOLE, REAL, TEXT = Column(Kind.INTEGER), Column(Kind.REAL), Column(Kind.TEXT)
 ID, X, PLACE = ColumnRef(Kind.INTEGER, "id"), ColumnRef(Kind.REAL, "x"), ColumnRef(Kind.TEXT, "place")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from query.engines import Engine
 from query.lowering_relations import SCHEMA, Rows, data, relations, stored, without
 from query.lowering_rows import rows_of
-from sordino.query.lowering_relation import OWNER, lower_relation
-from sordino.query.relation import Relation
+from sordino.query.engine.relations import OWNER, lower_relation
+from sordino.query.model.relation import Relation
 
 Tables = Mapping[str, ibis.Table]
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from query.lowering_expressions import expressions
 from query.lowering_reference import evaluate
-from sordino.query.expression import Call, ColumnRef, Expression
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.lowering_sizes import INTEGERS, STORED, TAME, Size, argument_sizes, size_of
-from sordino.query.operations import call
+from sordino.query.engine.sizes import INTEGERS, STORED, TAME, Size, argument_sizes, size_of
+from sordino.query.model.expression import Call, ColumnRef, Expression
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import call
 
 KINDS = {"x": Kind.REAL, "y": Kind.REAL, "i": Kind.INTEGER}
 X, Y, INTEGER = ColumnRef(Kind.REAL, "x"), ColumnRef(Kind.REAL, "y"), ColumnRef(Kind.INTEGER, "i")

@@ -7,10 +7,10 @@ from datetime import date, datetime, timezone
 import pytest
 
 from sordino.errors import QuestionError
-from sordino.query.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.kinds import Kind
-from sordino.query.literals import as_kind, exact, literal, number, to_timestamp
-from sordino.query.operations import RULES, call
+from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import as_kind, exact, literal, number, to_timestamp
+from sordino.query.model.operations import RULES, call
 
 BOOLEAN, INTEGER, REAL, TEXT, DATE, TIMESTAMP = (ColumnRef(kind, kind.value) for kind in Kind)
 

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 import sordino as so
 from sordino.errors import QuestionError
-from sordino.query.exact import compute
-from sordino.query.plan import QueryPlan
-from sordino.query.planner import Wishes
-from sordino.query.run import exact_steps
-from sordino.query.spend import Spend
-from sordino.query.sql import parse
-from sordino.query.whole import plan_whole
+from sordino.query.engine.exact import compute
+from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.planner import Wishes
+from sordino.query.plan.spend import Spend
+from sordino.query.release.run import exact_steps
+from sordino.query.release.whole import plan_whole
+from sordino.query.sql.parse import parse
 
 HOSTILE = (0.0, -0.0, 1.0, -1.0, 0.3, 7.5, 1e300, -1e300, 5e-324, float("nan"), float("inf"), float("-inf"), None)
 WHOLE = (0, 1, -1, 3, 2**63 - 1, -(2**63), None)

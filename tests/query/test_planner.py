@@ -40,16 +40,16 @@ from sordino.accounting.events import Composed, DiscreteLaplace, PartitionSelect
 from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
-from sordino.query.bounding import Bounding
-from sordino.query.encoding import weight_unit
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, Limits, OwnedByColumn, Public, Schema, Table
-from sordino.query.plan import QueryPlan
-from sordino.query.planner import Wishes, plan
-from sordino.query.question import Key, KeyTable, Options, Question
-from sordino.query.relation import Scan
-from sordino.query.spend import Spend
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Limits, OwnedByColumn, Public, Schema, Table
+from sordino.query.model.question import Key, KeyTable, Options, Question
+from sordino.query.model.relation import Scan
+from sordino.query.plan.encoding import weight_unit
+from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.spend import Spend
 
 MEAN, MEAN_TIP = of("mean", FARE), of("mean", TIP)
 QUESTIONS: Mapping[str, Question] = {

@@ -33,23 +33,23 @@ from query.planning import (
 from sordino.accounting import approximate, pure
 from sordino.accounting.account import UnlimitedAccount
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query import exact
-from sordino.query.bounding import Bounding
-from sordino.query.discovery import Found
-from sordino.query.expression import Literal
-from sordino.query.goal import Within, cheapest, error_of, noise_of, within
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Limits
-from sordino.query.notes import bounding_note, describe, notes
-from sordino.query.operations import call
-from sordino.query.plan import QueryPlan
-from sordino.query.planner import Wishes, plan
-from sordino.query.price import ColumnPrice, column_prices, own_delta_of, price_of
-from sordino.query.question import Question
-from sordino.query.released import read
-from sordino.query.run import measure
-from sordino.query.spend import Spend
-from sordino.query.whole import plan_whole
+from sordino.query.engine import exact
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import Literal
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Limits
+from sordino.query.model.operations import call
+from sordino.query.model.question import Question
+from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.spend import Spend
+from sordino.query.release.discovery import Found
+from sordino.query.release.goal import Within, cheapest, error_of, noise_of, within
+from sordino.query.release.notes import bounding_note, describe, notes
+from sordino.query.release.price import ColumnPrice, column_prices, own_delta_of, price_of
+from sordino.query.release.released import read
+from sordino.query.release.run import measure
+from sordino.query.release.whole import plan_whole
 
 DELTA = Fraction(1, 10**6)
 MEAN = of("mean", FARE)

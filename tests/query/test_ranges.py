@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from query.lowering_reference import evaluate
 from sordino.errors import QuestionError
-from sordino.query.expression import ColumnRef, Expression
-from sordino.query.kinds import Kind, Range
-from sordino.query.literals import literal
-from sordino.query.metadata import Column
-from sordino.query.operations import call
-from sordino.query.ranges import derive, hull
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.literals import literal
+from sordino.query.model.metadata import Column
+from sordino.query.model.operations import call
+from sordino.query.model.ranges import derive, hull
 
 COLUMNS = {
     "small": Column(Kind.REAL, Range.of(-2, 3), nullable=False),

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections import Counter
 
 from query.sql_schemas import CUSTOMERS, ORDERS, SHOP, TRIPS, ZONES, ask, ask_rows
-from sordino.query.metadata import Limits
-from sordino.query.relation import PerPerson, Relation, Scan
+from sordino.query.model.metadata import Limits
+from sordino.query.model.relation import PerPerson, Relation, Scan
 
 
 def relation(text: str) -> Relation:

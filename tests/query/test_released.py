@@ -31,15 +31,15 @@ from query.planning import (
     feature_sums,
     of,
 )
-from sordino.query.bounding import Bounding
-from sordino.query.estimate import Chosen, Picked, Several
-from sordino.query.imagine import imagine
-from sordino.query.plan import QueryPlan
-from sordino.query.planner import Wishes, plan
-from sordino.query.released import Released, read
-from sordino.query.run import measure, worth_of
-from sordino.query.spend import Spend
-from sordino.query.task import Exact, Task
+from sordino.query.estimate.estimate import Chosen, Picked, Several
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.task import Exact, Task
+from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.spend import Spend
+from sordino.query.release.imagine import imagine
+from sordino.query.release.released import Released, read
+from sordino.query.release.run import measure, worth_of
 
 ALL_ADDITIVE = (
     COUNT,

@@ -32,13 +32,13 @@ from query.planning import (
 from sordino.accounting.grant import Grant
 from sordino.errors import GrantError, RunError
 from sordino.noise import DiscreteLaplace
-from sordino.query.bounding import Bounding
-from sordino.query.plan import QueryPlan
-from sordino.query.planner import Wishes, plan
-from sordino.query.released import read
-from sordino.query.run import exact_steps, measure, mute, release
-from sordino.query.spend import Spend
-from sordino.query.task import Exact, Task
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.task import Exact, Task
+from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.spend import Spend
+from sordino.query.release.released import read
+from sordino.query.release.run import exact_steps, measure, mute, release
 
 _SMALLEST_P = 1e-6
 ONE_ROW = Wishes(bounding=Bounding("weigh", rows=1))

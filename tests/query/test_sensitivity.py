@@ -39,15 +39,15 @@ from query.planning import (
 from sordino.accounting import pure
 from sordino.accounting.bound import Bound
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query.bounding import Bounding
-from sordino.query.kinds import Kind
-from sordino.query.metadata import Personal
-from sordino.query.plan import QueryPlan
-from sordino.query.planner import Wishes, plan
-from sordino.query.question import Aggregate, Question
-from sordino.query.relation import Scan, UnionAll
-from sordino.query.sensitivity import block_bound, groups_touched, histogram_bound, people_bound
-from sordino.query.spend import Spend
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.kinds import Kind
+from sordino.query.model.metadata import Personal
+from sordino.query.model.question import Aggregate, Question
+from sordino.query.model.relation import Scan, UnionAll
+from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.sensitivity import block_bound, groups_touched, histogram_bound, people_bound
+from sordino.query.plan.spend import Spend
 
 AGGREGATES = (
     COUNT,

@@ -10,10 +10,10 @@ import pytest
 
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import SordinoError
-from sordino.query.declare import bounds, column
-from sordino.query.kinds import Kind
-from sordino.query.metadata import Limits, OwnedByColumn
-from sordino.query.smartnoise import dataset_from_smartnoise, read
+from sordino.query.data.declare import bounds, column
+from sordino.query.data.smartnoise import dataset_from_smartnoise, read
+from sordino.query.model.kinds import Kind
+from sordino.query.model.metadata import Limits, OwnedByColumn
 
 PUMS = """
 census:

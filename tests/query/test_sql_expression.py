@@ -10,11 +10,11 @@ import pytest
 
 from query.sql_schemas import ask
 from sordino.errors import QuestionError
-from sordino.query.expression import ColumnRef, Expression
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.operations import call
-from sordino.query.relation import Filter
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import call
+from sordino.query.model.relation import Filter
 
 AMOUNT = ColumnRef(Kind.REAL, "amount")
 NUMBER = ColumnRef(Kind.INTEGER, "order_id")

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from query.sql_schemas import ROWS, SHOP
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query.expression import Call, Expression
-from sordino.query.lineage import owners
-from sordino.query.metadata import Schema
-from sordino.query.operations import RULES
-from sordino.query.question import Question
-from sordino.query.ranges import derive
-from sordino.query.relation import Join, PerPerson, Relation, SemiJoin, UnionAll, Windowed
-from sordino.query.sql import parse
+from sordino.query.model.expression import Call, Expression
+from sordino.query.model.lineage import owners
+from sordino.query.model.metadata import Schema
+from sordino.query.model.operations import RULES
+from sordino.query.model.question import Question
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Join, PerPerson, Relation, SemiJoin, UnionAll, Windowed
+from sordino.query.sql.parse import parse
 
 SOUP = (
     "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN LEFT ON USING AND OR NOT IN EXISTS BETWEEN LIKE IS NULL CASE "

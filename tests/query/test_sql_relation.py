@@ -11,13 +11,13 @@ import pytest
 from query.sql_schemas import SHOP, ask, ask_rows
 from sordino.accounting.bound import Unit
 from sordino.errors import QuestionError
-from sordino.query.expression import ColumnRef
-from sordino.query.kinds import Kind, Range
-from sordino.query.lineage import origin, owners
-from sordino.query.metadata import Column, OwnedByParent, Schema, Table
-from sordino.query.operations import call
-from sordino.query.question import Aggregate
-from sordino.query.relation import (
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.lineage import origin, owners
+from sordino.query.model.metadata import Column, OwnedByParent, Schema, Table
+from sordino.query.model.operations import call
+from sordino.query.model.question import Aggregate
+from sordino.query.model.relation import (
     Filter,
     Join,
     PerPerson,

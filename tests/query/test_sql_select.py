@@ -10,12 +10,12 @@ import pytest
 
 from query.sql_schemas import ask, ask_rows
 from sordino.errors import QuestionError
-from sordino.query.expression import ColumnRef, Expression
-from sordino.query.kinds import Kind
-from sordino.query.literals import literal
-from sordino.query.operations import call
-from sordino.query.question import Aggregate, Options, Output
-from sordino.query.relation import Scan
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import literal
+from sordino.query.model.operations import call
+from sordino.query.model.question import Aggregate, Options, Output
+from sordino.query.model.relation import Scan
 
 AMOUNT = ColumnRef(Kind.REAL, "amount")
 ZONE = ColumnRef(Kind.TEXT, "zone")

@@ -11,8 +11,8 @@ import pytest
 
 from query.sql_schemas import SHOP, ask, ask_rows
 from sordino.errors import ArgumentError, QuestionError, SordinoError
-from sordino.query.question import Options
-from sordino.query.sql import parse
+from sordino.query.model.question import Options
+from sordino.query.sql.parse import parse
 
 NEVER = {
     "file function": "SELECT COUNT(*) FROM read_parquet('x.parquet')",

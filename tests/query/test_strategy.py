@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from sordino.errors import ArgumentError
-from sordino.query.encoding import Block, Encoder, People, Statistic, Variable
-from sordino.query.spend import Spend, cut
-from sordino.query.strategy import Target, decode, divide, magnitude
+from sordino.query.plan.encoding import Block, Encoder, People, Statistic, Variable
+from sordino.query.plan.spend import Spend, cut
+from sordino.query.plan.strategy import Target, decode, divide, magnitude
 
 STEPS = 64
 ENCODER = Encoder(2)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from sordino import noise
 from sordino.errors import ArgumentError
 from sordino.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from sordino.query import tails
-from sordino.query.convolution import Component, chernoff, reach
-from sordino.query.tails import Noises, envelope, half_width, variance
+from sordino.query.estimate import tails
+from sordino.query.estimate.convolution import Component, chernoff, reach
+from sordino.query.estimate.tails import Noises, envelope, half_width, variance
 
 DRAWS = 200_000
 SIGMAS = 5.0  # a correct half width fails a check with probability 3·10⁻⁷

@@ -31,18 +31,18 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.events import Composed, Pure
 from sordino.accounting.grant import Grant
 from sordino.errors import GrantError, QuestionError, RunError
-from sordino.query.bounding import Bounding
-from sordino.query.discovery import Discovery, Found, discover, limits_unknown, plan_discovery, unknown_ranges
-from sordino.query.kinds import Kind, Range
-from sordino.query.metadata import Column, Limits, Public, Table
-from sordino.query.operations import call
-from sordino.query.planner import Wishes, plan
-from sordino.query.question import Key, KeyTable, Question
-from sordino.query.relation import Scan, UnionAll
-from sordino.query.released import read
-from sordino.query.spend import Spend
-from sordino.query.task import Exact, Task
-from sordino.query.whole import WholePlan, plan_whole, questions, run_whole, with_found
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Limits, Public, Table
+from sordino.query.model.operations import call
+from sordino.query.model.question import Key, KeyTable, Question
+from sordino.query.model.relation import Scan, UnionAll
+from sordino.query.model.task import Exact, Task
+from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.spend import Spend
+from sordino.query.release.discovery import Discovery, Found, discover, limits_unknown, plan_discovery, unknown_ranges
+from sordino.query.release.released import read
+from sordino.query.release.whole import WholePlan, plan_whole, questions, run_whole, with_found
 
 DELTA = Fraction(1, 10**6)
 UNLIMITED = with_limits(Limits())

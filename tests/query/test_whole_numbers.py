@@ -11,8 +11,8 @@ import pytest
 
 from query.engines import Engine
 from sordino.errors import RunError
-from sordino.query.hashing import keyed_hash
-from sordino.query.whole_numbers import as_whole, fetch, whole_numbers, whole_sum
+from sordino.query.engine.hashing import keyed_hash
+from sordino.query.engine.whole_numbers import as_whole, fetch, whole_numbers, whole_sum
 
 WHOLE = pa.decimal128(38, 0)
 

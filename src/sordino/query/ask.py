@@ -29,23 +29,23 @@ from sordino.accounting.tally import Entry
 from sordino.arguments import Number, rational
 from sordino.errors import ArgumentError, BudgetError
 
-from . import limits as contribution
-from .answer import Answer
-from .assembly import answer_of
-from .bounding import Bounding
-from .dataset import Dataset
-from .exact import compute
-from .frame import Frame
-from .frame_draft import Arranged, Draft
-from .goal import Within, cheapest, error_of, largest_that_fits, noise_of
-from .plan import QueryPlan
-from .planner import Wishes
-from .price import Price, price_of
-from .question import Question
-from .spend import Spend
-from .sql import parse
-from .task import Exact, Task
-from .whole import WholePlan, plan_whole, run_whole
+from .answer.answer import Answer
+from .data.dataset import Dataset
+from .engine.exact import compute
+from .frame.draft import Arranged, Draft
+from .frame.frame import Frame
+from .model.bounding import Bounding
+from .model.question import Question
+from .model.task import Exact, Task
+from .plan import limits as contribution
+from .plan.plan import QueryPlan
+from .plan.planner import Wishes
+from .plan.spend import Spend
+from .release.assembly import answer_of
+from .release.goal import Within, cheapest, error_of, largest_that_fits, noise_of
+from .release.price import Price, price_of
+from .release.whole import WholePlan, plan_whole, run_whole
+from .sql.parse import parse
 
 _KEYS_DELTA_PARTS = 10
 """Without a delta of its own, a question with private keys takes this part of what the budget holds for such."""

@@ -1,0 +1,1 @@
+"""What the analyst gets: rows with intervals, as Arrow, text, HTML and plots, and the receipt."""

@@ -1,0 +1,1 @@
+"""Numbers that are not certain: the law of their noise, arithmetic with it, intervals that cover."""

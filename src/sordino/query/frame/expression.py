@@ -1,0 +1,294 @@
+"""Expressions of the dataframe way of asking: ``so.col("fare") * 1.1``. They are lazy: names mean nothing until used.
+
+Where an expression is used, it becomes the syntax tree that SQL would have there, and is read by SQL's own readers: one
+allow-list, one set of rules, for both ways of asking. Operands are constants unless they are expressions: a text beside
+an operator is a text, and ``col`` names a column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any, NoReturn
+
+from sqlglot import exp
+
+from sordino.errors import ArgumentError, QuestionError
+from sordino.query.model.ranges import derive
+from sordino.query.sql.expression import Reader
+from sordino.query.sql.scope import Scope
+from sordino.query.sql.text import DEEPEST, MOST_NODES
+
+from .constants import constant, constant_node
+from .methods import Build, Methods, calling, function
+
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an expression is used: what names can mean there, and whether aggregates can stand there."""
+
+    scope: Scope
+    named: Mapping[str, Formula] = field(default_factory=dict)
+    """Names of keys, which come before those of columns."""
+    aggregates: bool = False
+    person: Callable[[], exp.Expr] | None = None
+    """Gives the column that holds the person, where windows over each person's rows can stand."""
+
+    @property
+    def rows(self) -> Place:
+        """Return the place right below, among the rows."""
+        return Place(self.scope)
+
+    def column(self, name: str) -> exp.Expr:
+        """Return the node for a name, which may have its table's name and a dot before it."""
+        if name in self.named:
+            return self.named[name].node(self.rows)
+        known = {seen.name.lower() for seen in self.scope.visible}
+        table, dot, bare = name.partition(".")
+        if dot and name.lower() not in known:
+            return exp.Column(this=identifier(bare), table=identifier(table))
+        return exp.Column(this=identifier(name))
+
+    def may_be_null(self, node: exp.Expr) -> bool:
+        """Whether a value can be NULL here; what is wrong with it is said when it is read."""
+        try:
+            return derive(Reader(self.scope).read(node), self.scope.relation.columns).nullable
+        except QuestionError:
+            return True
+
+
+class Formula(Methods["Formula"]):
+    """An expression over names, built by operators and methods. Made by `col`, `lit`, `when` and the aggregates."""
+
+    def __init__(
+        self, text: str, parts: Sequence[Formula] = (), build: Build | None = None, *, compound: bool = False
+    ) -> None:
+        self.text = text
+        """How it would be written."""
+        self.parts = tuple(parts)
+        self.compound = compound
+        """Whether it needs parentheses beside an operator."""
+        self._build = build
+        self._depth: int = 1 + max((part._depth for part in parts), default=0)
+        self._size: int = 1 + sum(part._size for part in parts)
+        if self._depth > DEEPEST or self._size > MOST_NODES:
+            raise QuestionError(
+                "the expression is nested too deeply or too long; name its parts first by with_columns(name=…)",
+                "SRD-Q401",
+            )
+
+    def node(self, place: Place) -> exp.Expr:
+        """Return the syntax tree that it stands for at a place."""
+        assert self._build is not None  # noqa: S101  (what has none overrides this)
+        return self._build(*(part.node(place) for part in self.parts))
+
+    def clip(self, low: Any, high: Any) -> Formula:
+        """The number, at least `low` and at most `high`; NULL stays NULL. So it has bounds, and can be added up."""
+        least, most = as_formula(low), as_formula(high)
+        return _Clipped(f"{enclosed(self)}.clip({least.text}, {most.text})", (self, self, least, most))
+
+    def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Formula:
+        others = tuple(as_formula(operand) for operand in operands)
+        said = ", ".join([*(other.text for other in others), *map(repr, shown)])
+        return Formula(f"{enclosed(self)}.{method}({said})", (self, *others), build)
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __bool__(self) -> NoReturn:
+        raise QuestionError(
+            f"{self.text[:_LONGEST_SHOWN]} is true or false for each row, not by itself; write & for and, | for or, "
+            "~ for not (each side in parentheses), .is_in([…]) for in, .between(a, b) for a <= x <= b",
+            "SRD-Q402",
+        )
+
+    def __add__(self, other: Any) -> Formula:
+        return _infix("+", self, other, _binary(exp.Add))
+
+    def __radd__(self, other: Any) -> Formula:
+        return as_formula(other) + self
+
+    def __sub__(self, other: Any) -> Formula:
+        return _infix("-", self, other, _binary(exp.Sub))
+
+    def __rsub__(self, other: Any) -> Formula:
+        return as_formula(other) - self
+
+    def __mul__(self, other: Any) -> Formula:
+        return _infix("*", self, other, _binary(exp.Mul))
+
+    def __rmul__(self, other: Any) -> Formula:
+        return as_formula(other) * self
+
+    def __truediv__(self, other: Any) -> Formula:
+        return _infix("/", self, other, _binary(exp.Div))
+
+    def __rtruediv__(self, other: Any) -> Formula:
+        return as_formula(other) / self
+
+    def __floordiv__(self, other: Any) -> Formula:
+        return _infix("//", self, other, lambda left, right: function("FLOOR", exp.Div(this=left, expression=right)))
+
+    def __rfloordiv__(self, other: Any) -> Formula:
+        return as_formula(other) // self
+
+    def __mod__(self, other: Any) -> Formula:
+        return _infix("%", self, other, _binary(exp.Mod))
+
+    def __rmod__(self, other: Any) -> Formula:
+        return as_formula(other) % self
+
+    def __pow__(self, other: Any) -> Formula:
+        return _infix("**", self, other, _binary(exp.Pow))
+
+    def __rpow__(self, other: Any) -> Formula:
+        return as_formula(other) ** self
+
+    def __neg__(self) -> Formula:
+        return Formula(f"-{enclosed(self)}", (self,), lambda value: exp.Neg(this=value), compound=True)
+
+    def __abs__(self) -> Formula:
+        return Formula(f"abs({self.text})", (self,), calling("ABS"))
+
+    def __eq__(self, other: object) -> Formula:  # type: ignore[override]
+        return _compared("==", self, other, exp.EQ)
+
+    def __ne__(self, other: object) -> Formula:  # type: ignore[override]
+        return _compared("!=", self, other, exp.NEQ)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __lt__(self, other: Any) -> Formula:
+        return _compared("<", self, other, exp.LT)
+
+    def __le__(self, other: Any) -> Formula:
+        return _compared("<=", self, other, exp.LTE)
+
+    def __gt__(self, other: Any) -> Formula:
+        return _compared(">", self, other, exp.GT)
+
+    def __ge__(self, other: Any) -> Formula:
+        return _compared(">=", self, other, exp.GTE)
+
+    def __and__(self, other: Any) -> Formula:
+        return chained("&", self, as_formula(other))
+
+    def __rand__(self, other: Any) -> Formula:
+        return as_formula(other) & self
+
+    def __or__(self, other: Any) -> Formula:
+        return chained("|", self, as_formula(other))
+
+    def __ror__(self, other: Any) -> Formula:
+        return as_formula(other) | self
+
+    def __invert__(self) -> Formula:
+        return Formula(f"~{enclosed(self)}", (self,), lambda value: exp.Not(this=value), compound=True)
+
+
+class _Column(Formula):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"col({name!r})")
+        self.name = name
+
+    def node(self, place: Place) -> exp.Expr:
+        return place.column(self.name)
+
+
+class _Chain(Formula):
+    """a & b & c as one list: its length does not count as depth, here or where it is read."""
+
+    def __init__(self, sign: str, parts: Sequence[Formula]) -> None:
+        joined = _binary({"&": exp.And, "|": exp.Or}[sign])
+        super().__init__(
+            f" {sign} ".join(map(enclosed, parts)), parts, lambda *nodes: reduce(joined, nodes), compound=True
+        )
+        self.joint = sign
+
+
+class _Clipped(Formula):
+    """The value is among the parts twice, since it may be written twice."""
+
+    def node(self, place: Place) -> exp.Expr:
+        """GREATEST passes over NULL, which would make the lowest number of what is missing."""
+        value, _, low, high = (part.node(place) for part in self.parts)
+        clipped = function("LEAST", function("GREATEST", value.copy(), low), high)
+        if not place.may_be_null(value):
+            return clipped
+        missing = exp.If(this=exp.Is(this=value, expression=exp.Null()), true=exp.Null())
+        return exp.Case(ifs=[missing], default=clipped)
+
+
+def col(name: str) -> Formula:
+    """Return the column of that name, of a table or of an answer, wherever the expression is used.
+
+    After a join in which both sides have such a column, write ``col("drivers.city")`` with the table's name.
+    """
+    if not isinstance(name, str) or not name:
+        raise ArgumentError(f"a column is named by a text, not by {type(name).__name__} {name!r}", "SRD-A001")
+    return _Column(name)
+
+
+def lit(value: Any) -> Formula:
+    """Return a constant as an expression; needed only where a text would be taken for a column's name."""
+    held = constant(value)
+    return Formula(repr(held), build=lambda: constant_node(held))
+
+
+def as_formula(value: Any) -> Formula:
+    """Return an expression as it is, and anything else as a constant."""
+    return value if isinstance(value, Formula) else lit(value)
+
+
+def named(value: Any) -> Formula:
+    """Return an expression as it is, and a text as the column of that name."""
+    return value if isinstance(value, Formula) else col(value)
+
+
+def shown(formula: Formula) -> str:
+    """Return the text, of a plain column its name alone."""
+    return repr(formula.name) if isinstance(formula, _Column) else formula.text
+
+
+def bare_name(formula: Formula) -> str | None:
+    """Return what the expression is called by itself: a column's name without its table's."""
+    return formula.name.rpartition(".")[2] if isinstance(formula, _Column) else None
+
+
+def chained(sign: str, *parts: Formula) -> Formula:
+    """Return the conditions joined by & or |, as one list."""
+    listed: list[Formula] = []
+    for part in parts:
+        same = isinstance(part, _Chain) and part.joint == sign
+        listed += part.parts if same else (part,)
+    return listed[0] if len(listed) == 1 else _Chain(sign, listed)
+
+
+def enclosed(formula: Formula) -> str:
+    """Return the text, in parentheses where an operator beside it would tear it apart."""
+    return f"({formula.text})" if formula.compound else formula.text
+
+
+def identifier(name: str) -> exp.Identifier:
+    """Return the node of a name, whatever characters are in it."""
+    return exp.Identifier(this=name, quoted=True)
+
+
+def _binary(kind: type[exp.Expr]) -> Callable[[exp.Expr, exp.Expr], exp.Expr]:
+    return lambda left, right: kind(this=left, expression=right)
+
+
+def _infix(sign: str, left: Formula, other: Any, build: Build) -> Formula:
+    right = as_formula(other)
+    return Formula(f"{enclosed(left)} {sign} {enclosed(right)}", (left, right), build, compound=True)
+
+
+def _compared(sign: str, left: Formula, other: Any, kind: type[exp.Expr]) -> Formula:
+    if other is None:
+        raise QuestionError(
+            "a comparison with None is never true; write .is_null() or .is_not_null() instead", "SRD-Q402"
+        )
+    return _infix(sign, left, other, _binary(kind))

@@ -1,0 +1,210 @@
+"""What expressions of the dataframe way can do besides operators: functions of one row, as methods."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+from sqlglot import exp
+
+from sordino.arguments import one_of, whole
+from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS
+
+from .constants import constant_node, constants, text_node
+
+Build = Callable[..., exp.Expr]
+"""From the nodes of the operands to the node of the result."""
+Result = TypeVar("Result")
+
+_CASTS = {"integer": "BIGINT", "real": "DOUBLE", "text": "VARCHAR", "date": "DATE"}
+_PART_WORDS = {"weekday": "ISODOW", "day_of_year": "DOY"}
+
+
+def function(name: str, *nodes: exp.Expr) -> exp.Expr:
+    """Return the call of a SQL function."""
+    return exp.Anonymous(this=name, expressions=list(nodes))
+
+
+def calling(name: str) -> Build:
+    """Return how a SQL function is called on its operands."""
+    return partial(function, name)
+
+
+def _part(unit: str) -> Build:
+    word = _PART_WORDS.get(unit, unit.upper())
+    return lambda value: function("DATE_PART", exp.Literal.string(word), value)
+
+
+def _given(name: str, *arguments: exp.Expr) -> Build:
+    """Return how a SQL function is called with these arguments behind its operand."""
+    return lambda value: function(name, value, *arguments)
+
+
+class Methods(ABC, Generic[Result]):
+    """Methods that give a new expression. Arguments are constants unless they are expressions."""
+
+    @abstractmethod
+    def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Result:
+        """Return what the method gives; `shown` are arguments that are no operands, for its text."""
+
+    def is_null(self) -> Result:
+        """Whether there is no value."""
+        return self._applied("is_null", lambda value: exp.Is(this=value, expression=exp.Null()))
+
+    def is_not_null(self) -> Result:
+        """Whether there is a value."""
+        return self._applied("is_not_null", lambda value: exp.Not(this=exp.Is(this=value, expression=exp.Null())))
+
+    def fill_null(self, value: Any) -> Result:
+        """Return `value` where there is none."""
+        return self._applied("fill_null", calling("COALESCE"), value)
+
+    def null_if(self, value: Any) -> Result:
+        """Return no value where it equals `value`."""
+        return self._applied("null_if", calling("NULLIF"), value)
+
+    def is_in(self, values: Any) -> Result:
+        """Whether it is one of the constants in a list."""
+        listed = constants("values", values)
+        return self._applied(
+            "is_in",
+            lambda value: exp.In(this=value, expressions=[constant_node(one) for one in listed]),
+            shown=(list(listed),),
+        )
+
+    def between(self, low: Any, high: Any) -> Result:
+        """Whether low <= it <= high."""
+        return self._applied(
+            "between", lambda value, least, most: exp.Between(this=value, low=least, high=most), low, high
+        )
+
+    def like(self, pattern: str) -> Result:
+        """Whether the text matches a pattern, in which % is any text and _ any character."""
+        node = text_node("pattern", pattern)
+        return self._applied("like", lambda value: exp.Like(this=value, expression=node), shown=(pattern,))
+
+    def ilike(self, pattern: str) -> Result:
+        """The same as `like`, whatever the case."""
+        node = text_node("pattern", pattern)
+        return self._applied("ilike", lambda value: exp.ILike(this=value, expression=node), shown=(pattern,))
+
+    def starts_with(self, prefix: str) -> Result:
+        """Whether the text begins so."""
+        return self._applied("starts_with", _given("STARTS_WITH", text_node("prefix", prefix)), shown=(prefix,))
+
+    def lower(self) -> Result:
+        """The text in lower case."""
+        return self._applied("lower", calling("LOWER"))
+
+    def upper(self) -> Result:
+        """The text in upper case."""
+        return self._applied("upper", calling("UPPER"))
+
+    def trim(self) -> Result:
+        """The text without spaces around it."""
+        return self._applied("trim", calling("TRIM"))
+
+    def length(self) -> Result:
+        """The number of characters of the text."""
+        return self._applied("length", calling("LENGTH"))
+
+    def substring(self, start: int, length: int | None = None) -> Result:
+        """A part of the text; the first character is number 1."""
+        given = [whole("start", start, least=1)] + ([] if length is None else [whole("length", length, least=0)])
+        return self._applied("substring", _given("SUBSTRING", *map(constant_node, given)), shown=given)
+
+    def concat(self, *others: Any) -> Result:
+        """The text with others behind it."""
+        return self._applied("concat", calling("CONCAT"), *others)
+
+    def floor(self) -> Result:
+        """The next whole number below."""
+        return self._applied("floor", calling("FLOOR"))
+
+    def ceil(self) -> Result:
+        """The next whole number above."""
+        return self._applied("ceil", calling("CEIL"))
+
+    def round(self, digits: int = 0) -> Result:
+        """The nearest whole number or, with `digits`, the nearest number with so many behind the point."""
+        given = [whole("digits", digits)] if digits else []
+        return self._applied("round", _given("ROUND", *map(constant_node, given)), shown=given)
+
+    def sign(self) -> Result:
+        """−1, 0 or 1."""
+        return self._applied("sign", calling("SIGN"))
+
+    def sqrt(self) -> Result:
+        """The square root; NULL below 0."""
+        return self._applied("sqrt", calling("SQRT"))
+
+    def exp(self) -> Result:
+        """The exponential function."""
+        return self._applied("exp", calling("EXP"))
+
+    def ln(self) -> Result:
+        """The natural logarithm; NULL at and below 0."""
+        return self._applied("ln", calling("LN"))
+
+    def cast(self, kind: str) -> Result:
+        """The value as "integer", "real", "text" or "date"; NULL where it cannot be read so."""
+        target = exp.DataType.build(_CASTS[one_of("kind", kind, tuple(_CASTS))])
+        return self._applied("cast", lambda value: exp.Cast(this=value, to=target), shown=(kind,))
+
+    def date_part(self, unit: str) -> Result:
+        """A part of a date, by its name, as a number."""
+        return self._applied("date_part", _part(one_of("unit", unit, DATE_PARTS)), shown=(unit,))
+
+    def truncate(self, unit: str) -> Result:
+        """The date at which its year, quarter, month, week, day or hour began."""
+        node = exp.Literal.string(one_of("unit", unit, DATE_TRUNCATIONS))
+        return self._applied("truncate", lambda value: function("DATE_TRUNC", node, value), shown=(unit,))
+
+    def year(self) -> Result:
+        """The year of a date."""
+        return self._applied("year", _part("year"))
+
+    def quarter(self) -> Result:
+        """The quarter of a date, 1 to 4."""
+        return self._applied("quarter", _part("quarter"))
+
+    def month(self) -> Result:
+        """The month of a date, 1 to 12."""
+        return self._applied("month", _part("month"))
+
+    def week(self) -> Result:
+        """The week of a date by ISO 8601, 1 to 53."""
+        return self._applied("week", _part("week"))
+
+    def day(self) -> Result:
+        """The day of the month."""
+        return self._applied("day", _part("day"))
+
+    def weekday(self) -> Result:
+        """The day of the week: Monday is 1, Sunday is 7."""
+        return self._applied("weekday", _part("weekday"))
+
+    def day_of_year(self) -> Result:
+        """The day of the year, 1 to 366."""
+        return self._applied("day_of_year", _part("day_of_year"))
+
+    def hour(self) -> Result:
+        """The hour of a timestamp, 0 to 23."""
+        return self._applied("hour", _part("hour"))
+
+    def minute(self) -> Result:
+        """The minute of a timestamp, 0 to 59."""
+        return self._applied("minute", _part("minute"))
+
+    def add_days(self, days: int) -> Result:
+        """The date so many days later."""
+        size = exp.Literal.string(str(whole("days", days)))
+        interval = exp.Interval(this=size, unit=exp.Var(this="DAY"))
+        return self._applied("add_days", lambda value: exp.Add(this=value, expression=interval), shown=(days,))
+
+    def days_since(self, earlier: Any) -> Result:
+        """The days from `earlier` to it."""
+        unit = exp.Literal.string("day")
+        return self._applied("days_since", lambda later, before: function("DATE_DIFF", unit, before, later), earlier)

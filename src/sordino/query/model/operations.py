@@ -1,0 +1,334 @@
+"""The allow-list: every operation that an expression may contain, what it takes and what it gives.
+
+Each name stands in one table, `RULES`, with a rule that checks the kinds of the arguments and the detail. ``lowering``
+has one entry for each of them, and whatever is not in the table cannot be said at all.
+
+Booleans are not numbers. Integers take part in arithmetic as reals. A constant NULL takes the kind of its neighbours,
+and so does a constant that can be read as such (``day >= '2026-01-31'``). Where integers and reals meet as branches
+of one value (CASE, COALESCE), the integers are made real by an explicit ``to_real``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from sordino.errors import QuestionError
+
+from .expression import Call, Expression, Literal, Value
+from .kinds import Kind
+from .literals import as_kind, is_null, literal
+
+Detail = str | tuple[Value, ...] | None
+Checked = tuple[tuple[Expression, ...], Kind, Detail]
+Rule = Callable[[str, tuple[Expression, ...], Detail], Checked]
+
+DATE_PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "weekday", "day_of_year")
+DATE_TRUNCATIONS = ("year", "quarter", "month", "week", "day", "hour")
+MOST_VALUES = 10_000
+MOST_DAYS = 100_000
+LONGEST_TEXT = 2**31 - 1
+
+_DATES = (Kind.DATE, Kind.TIMESTAMP)
+_TIMED_UNITS = ("hour", "minute")
+
+
+def call(operation: str, *arguments: Expression, detail: Detail = None) -> Call:
+    """Return the operation on the arguments, checked; raise a `QuestionError` that says what to write instead.
+
+    >>> from sordino.query.model.literals import literal
+    >>> call("add", literal(1), literal(2.5)).kind
+    <Kind.REAL: 'real'>
+    """
+    rule = RULES.get(operation)
+    if rule is None:
+        close = get_close_matches(operation, RULES, n=3)
+        hint = f"did you mean {' or '.join(close)}?" if close else "the list is in the documentation"
+        raise QuestionError(f"there is no operation {operation[:40]!r}; {hint}", "SRD-Q103")
+    settled, kind, checked = rule(operation, arguments, detail)
+    made = Call(kind, operation, settled, checked)
+    _refuse_large(made)
+    return made
+
+
+def _refuse_large(expression: Expression) -> None:
+    """Refuse what an engine's compiler could not follow, before anything is charged. (No recursion here, either.)
+
+    What cannot fail is written with its arguments repeated, so the text that an engine reads grows with depth.
+    """
+    stack, size = [(expression, 0, 1)], 0
+    while stack:
+        node, depth, copies = stack.pop()
+        size += copies
+        if isinstance(node, Call):
+            depth += 1
+            copies *= _COPIES.get(node.operation, 1)
+        if depth > _DEEPEST:
+            raise QuestionError("an expression is nested too deeply; compute its parts in a subquery", "SRD-Q101")
+        if size > _LARGEST:
+            raise QuestionError("an expression has too many parts; compute some of them in a subquery", "SRD-Q101")
+        stack.extend((part, depth, copies) for part in node.parts)
+
+
+_DEEPEST = 60
+_LARGEST = 20_000
+_COPIES = {
+    "power": 12,
+    "exp": 4,
+    **dict.fromkeys(("sqrt", "ln", "modulo", "divide", "multiply", "add_days", "to_real", "to_integer", "to_date"), 3),
+}
+"""How often an operation's arguments can stand in the text that an engine reads, measured, and rounded up."""
+
+
+def is_numeric(kind: Kind, operation: str) -> None:
+    """Refuse a `kind` that has no arithmetic, and name the remedy."""
+    if not kind.is_number:
+        raise QuestionError(f"{operation} needs numbers, not {kind.value}; {_REMEDIES[kind]}", "SRD-Q104")
+
+
+_REMEDIES = {
+    Kind.BOOLEAN: "write CASE WHEN … THEN 1 ELSE 0 END",
+    Kind.TEXT: "write CAST(… AS DOUBLE) if the text holds numbers",
+    Kind.DATE: "write EXTRACT(… FROM …), or DATE_DIFF('day', a, b) for a number of days",
+    Kind.TIMESTAMP: "write EXTRACT(… FROM …), or CAST(… AS DATE) and a difference of dates",
+}
+
+
+def _counted(operation: str, arguments: tuple[Expression, ...], least: int, most: int | None = None) -> None:
+    if len(arguments) < least or (most is not None and len(arguments) > most):
+        wanted = str(least) if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+        raise QuestionError(f"{operation} takes {wanted} argument(s), not {len(arguments)}", "SRD-Q104")
+
+
+def _plain(operation: str, detail: Detail) -> None:
+    if detail is not None:
+        raise QuestionError(f"{operation} takes nothing besides its arguments", "SRD-Q104")
+
+
+def _arithmetic(least: int, most: int | None, result: Kind = Kind.REAL) -> Rule:
+    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        _plain(operation, detail)
+        _counted(operation, arguments, least, most)
+        settled = tuple(as_kind(argument, Kind.REAL) if is_null(argument) else argument for argument in arguments)
+        for argument in settled:
+            is_numeric(argument.kind, operation)
+        return settled, result, None
+
+    return rule
+
+
+def _power(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    """Powers that cannot fail are long texts in some engines, and powers of powers endless ones."""
+    if any(isinstance(node, Call) and node.operation == "power" for part in arguments for node in part.walk()):
+        raise QuestionError("a power of a power; multiply the exponents, or compute one in a subquery", "SRD-Q101")
+    return _arithmetic(2, 2)(operation, arguments, detail)
+
+
+def _together(operation: str, values: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """Return the values in one common kind: constants are read as the others' kind, integers may become reals."""
+    kinds = [value.kind for value in values if not is_null(value) and not isinstance(value, Literal)]
+    kinds += [value.kind for value in values if not is_null(value) and isinstance(value, Literal)]
+    if not kinds:
+        raise QuestionError(f"{operation} has nothing but NULL, which has no kind; write CAST(NULL AS …)", "SRD-Q104")
+    kind = Kind.REAL if set(kinds) == {Kind.INTEGER, Kind.REAL} else kinds[0]
+    settled = tuple(as_kind(value, kind) for value in values)
+    if kind is Kind.REAL:
+        settled = tuple(call("to_real", value) if value.kind is Kind.INTEGER else value for value in settled)
+    for value in settled:
+        if value.kind is not kind:
+            raise QuestionError(
+                f"{operation} needs values of one kind, not {kind.value} and {value.kind.value}; write CAST(… AS …)",
+                "SRD-Q104",
+            )
+    return settled
+
+
+def _comparison(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _plain(operation, detail)
+    _counted(operation, arguments, 2, 2)
+    if {argument.kind for argument in arguments} == {Kind.INTEGER, Kind.REAL}:
+        return arguments, Kind.BOOLEAN, None
+    return _together(operation, arguments), Kind.BOOLEAN, None
+
+
+def _membership(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _counted(operation, arguments, 1, 1)
+    if not isinstance(detail, tuple) or not detail or len(detail) > MOST_VALUES or None in detail:
+        raise QuestionError(f"{operation} needs 1 to {MOST_VALUES:,} constants, none of them NULL", "SRD-Q104")
+    values = tuple(_member(literal(value), arguments[0].kind) for value in detail)
+    return arguments, Kind.BOOLEAN, values
+
+
+def _member(value: Literal, kind: Kind) -> Value:
+    settled = as_kind(value, kind)
+    assert isinstance(settled, Literal)  # noqa: S101  (constants stay constants)
+    if settled.kind is kind:
+        return settled.value
+    if kind is Kind.INTEGER and isinstance(settled.value, float) and settled.value.is_integer():
+        return int(settled.value)
+    raise QuestionError(
+        f"a value of {kind.value} is compared with a list that holds {settled.kind.value} {str(settled.value)[:40]!r}; "
+        "write all values as one kind",
+        "SRD-Q104",
+    )
+
+
+def _pattern(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _counted(operation, arguments, 1, 1)
+    if not isinstance(detail, str):
+        raise QuestionError(f"{operation} needs a constant text on its right-hand side", "SRD-Q104")
+    if operation in ("like", "ilike") and "\\" in detail:
+        raise QuestionError(
+            "a backslash in a LIKE pattern means different things to different engines; leave it out", "SRD-Q104"
+        )
+    literal(detail)
+    return _of_kind(operation, arguments, Kind.TEXT), Kind.BOOLEAN, detail
+
+
+def _of_kind(operation: str, arguments: tuple[Expression, ...], *kinds: Kind) -> tuple[Expression, ...]:
+    settled = tuple(as_kind(argument, kinds[0]) if is_null(argument) else argument for argument in arguments)
+    for argument in settled:
+        if argument.kind not in kinds:
+            wanted = " or ".join(kind.value for kind in kinds)
+            raise QuestionError(
+                f"{operation} needs {wanted}, not {argument.kind.value}; {_CASTS.get(kinds[0], 'compare it')} first",
+                "SRD-Q104",
+            )
+    return settled
+
+
+_CASTS = {
+    Kind.TEXT: "write CAST(… AS VARCHAR)",
+    Kind.DATE: "write CAST(… AS DATE)",
+    Kind.BOOLEAN: "write a comparison such as x = 1",
+}
+
+
+def _taking(*kinds: Kind, result: Kind, least: int = 1, most: int | None = 1) -> Rule:
+    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        _plain(operation, detail)
+        _counted(operation, arguments, least, most)
+        return _of_kind(operation, arguments, *kinds), result, None
+
+    return rule
+
+
+def _case(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _plain(operation, detail)
+    _counted(operation, arguments, 3)
+    if len(arguments) % 2 == 0:
+        raise QuestionError("case needs pairs of condition and value, and a default at the end", "SRD-Q104")
+    conditions = _of_kind("WHEN", arguments[:-1:2], Kind.BOOLEAN)
+    values = _together("CASE", (*arguments[1::2], arguments[-1]))
+    pairs = [part for pair in zip(conditions, values[:-1], strict=True) for part in pair]
+    return (*pairs, values[-1]), values[-1].kind, None
+
+
+def _alternatives(least: int, most: int | None) -> Rule:
+    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        _plain(operation, detail)
+        _counted(operation, arguments, least, most)
+        settled = _together(operation.upper(), arguments)
+        return settled, settled[0].kind, None
+
+    return rule
+
+
+def _anything(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _plain(operation, detail)
+    _counted(operation, arguments, 1, 1)
+    return arguments, Kind.BOOLEAN, None
+
+
+def _cast(result: Kind, *kinds: Kind) -> Rule:
+    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        _plain(operation, detail)
+        _counted(operation, arguments, 1, 1)
+        argument = as_kind(arguments[0], result) if is_null(arguments[0]) else arguments[0]
+        if argument.kind not in (result, *kinds):
+            raise QuestionError(
+                f"{argument.kind.value} cannot be cast to {result.value} with one meaning on all engines; "
+                f"what can: {', '.join(kind.value for kind in kinds)}",
+                "SRD-Q104",
+            )
+        return (argument,), result, None
+
+    return rule
+
+
+def _substring(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _counted(operation, arguments, 1, 1)
+    match detail:
+        case (int(start), int(length)) if 1 <= start <= LONGEST_TEXT and 0 <= length <= LONGEST_TEXT:
+            pass
+        case (int(start), None) if 1 <= start <= LONGEST_TEXT:
+            pass
+        case _:
+            raise QuestionError(
+                "SUBSTRING needs a constant start of at least 1 and, if any, a constant length of at least 0",
+                "SRD-Q104",
+            )
+    return _of_kind(operation, arguments, Kind.TEXT), Kind.TEXT, detail
+
+
+def _date_part(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    settled = _dated(operation, arguments, detail, DATE_PARTS)
+    return settled, Kind.INTEGER, detail
+
+
+def _date_trunc(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    settled = _dated(operation, arguments, detail, DATE_TRUNCATIONS)
+    return settled, settled[0].kind, detail
+
+
+def _dated(
+    operation: str, arguments: tuple[Expression, ...], detail: Detail, units: tuple[str, ...]
+) -> tuple[Expression, ...]:
+    _counted(operation, arguments, 1, 1)
+    if detail not in units:
+        raise QuestionError(f"{operation} knows {', '.join(units)}; not {str(detail)[:40]!r}", "SRD-Q104")
+    settled = _of_kind(operation, arguments, *_DATES)
+    if settled[0].kind is Kind.DATE and detail in _TIMED_UNITS:
+        raise QuestionError(f"a date has no {detail}; use a timestamp, or leave it out", "SRD-Q104")
+    return settled
+
+
+def _add_days(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    _counted(operation, arguments, 1, 1)
+    match detail:
+        case (int(days),) if not isinstance(days, bool) and abs(days) <= MOST_DAYS:
+            return _of_kind(operation, arguments, Kind.DATE), Kind.DATE, detail
+    raise QuestionError(f"a date can be moved by a constant number of days, at most {MOST_DAYS:,}", "SRD-Q104")
+
+
+_BOOLEANS = _taking(Kind.BOOLEAN, result=Kind.BOOLEAN, least=2, most=None)
+
+RULES: dict[str, Rule] = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), _arithmetic(2, 2)),
+    "power": _power,
+    **dict.fromkeys(("negate", "abs", "sqrt", "exp", "ln"), _arithmetic(1, 1)),
+    **dict.fromkeys(("least", "greatest"), _arithmetic(2, None)),
+    **dict.fromkeys(("sign", "floor", "ceil", "round"), _arithmetic(1, 1, Kind.INTEGER)),
+    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _comparison),
+    "in": _membership,
+    **dict.fromkeys(("like", "ilike", "starts_with"), _pattern),
+    "is_null": _anything,
+    "and": _BOOLEANS,
+    "or": _BOOLEANS,
+    "not": _taking(Kind.BOOLEAN, result=Kind.BOOLEAN),
+    "case": _case,
+    "coalesce": _alternatives(1, None),
+    "nullif": _alternatives(2, 2),
+    "to_real": _cast(Kind.REAL, Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN),
+    "to_integer": _cast(Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN),
+    "to_text": _cast(Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE),
+    "to_date": _cast(Kind.DATE, Kind.TEXT, Kind.TIMESTAMP),
+    **dict.fromkeys(("lower", "upper", "trim"), _taking(Kind.TEXT, result=Kind.TEXT)),
+    "length": _taking(Kind.TEXT, result=Kind.INTEGER),
+    "concat": _taking(Kind.TEXT, result=Kind.TEXT, least=2, most=None),
+    "substring": _substring,
+    "date_part": _date_part,
+    "date_trunc": _date_trunc,
+    "add_days": _add_days,
+    "days_between": _taking(Kind.DATE, result=Kind.INTEGER, least=2, most=2),
+}

@@ -1,0 +1,146 @@
+"""Aggregates that need a histogram of values in each group: quantiles, minimum, maximum, the most frequent, histograms.
+
+A quantile is released as three choices: one for the value itself (0.6 of its ε), and one for each end of its interval
+(0.2 each). The ends aim so many ranks below and above that the true quantile lies between them with the confidence that
+was planned for, by the exponential mechanism's tail bound; a guard beyond each end of the range makes that hold for
+ranks beyond the data as well. They are releases of their own, so the interval looks at nothing that was not paid for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from sordino.accounting.bound import Bound
+from sordino.errors import QuestionError
+from sordino.mechanisms.grouped_choice import GroupedQuantile, GroupedTop
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import Expression
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column
+from sordino.query.model.question import Aggregate, Question
+from sordino.query.model.ranges import derive
+from sordino.query.model.task import Histogram
+
+from .plan import Choice
+from .spend import cut, root_rounded_down
+
+CHOICES = frozenset({"quantile", "minimum", "maximum", "top", "histogram"})
+CONFIDENCE = Fraction(95, 100)
+"""What the ends of a quantile's interval are planned for."""
+
+_SHARES = (0.6, 0.2, 0.2)
+_REAL_BUCKETS = 2**14
+_MOST_BUCKETS = 2**20
+_LEVELS = {"minimum": Fraction(0), "maximum": Fraction(1)}
+_TYPICAL_RANKS = 3.0
+
+
+@dataclass(frozen=True)
+class ChoiceNeed:
+    """A histogram that an aggregate needs, and what is chosen from it: a level, the best `count`, or (neither) all."""
+
+    aggregate: int
+    histogram: Histogram
+    level: Fraction | None = None
+    count: int | None = None
+
+    @property
+    def additive(self) -> bool:
+        """Whether every bin gets noise, rather than one being chosen."""
+        return self.level is None and self.count is None
+
+    def squared_error(self, bounding: Bounding) -> float:
+        """Return about how far off the choice is, in rows and squared, if it had ε = 1 (for the division of ε only)."""
+        weight = float(bounding.l1 or bounding.linf)
+        if self.level is not None:
+            return (_TYPICAL_RANKS * 2 * weight * float(max(self.level, 1 - self.level)) / _SHARES[0]) ** 2
+        return (_TYPICAL_RANKS * weight * (self.count or 1)) ** 2
+
+
+def needs_of(
+    place: int, aggregate: Aggregate, question: Question, ranges: Mapping[Expression, Range]
+) -> list[ChoiceNeed]:
+    """Return what the aggregate at `place` needs: one choice, or one for each of several quantiles."""
+    if aggregate.function != "quantile":
+        return [_need_of(place, aggregate, question, ranges)]
+    single = (replace(aggregate, parameters=(level,)) for level in aggregate.parameters)
+    return [_need_of(place, each, question, ranges) for each in single]
+
+
+def _need_of(place: int, aggregate: Aggregate, question: Question, ranges: Mapping[Expression, Range]) -> ChoiceNeed:
+    expression = aggregate.arguments[0]
+    known = derive(expression, question.relation.columns)
+    if aggregate.function == "top":
+        return _top(place, aggregate, expression, known)
+    if not known.kind.is_number:
+        raise QuestionError(
+            f"{aggregate.function} needs a number, not a {known.kind.value}; for texts ask for TOP or a GROUP BY",
+            "SRD-Q301",
+        )
+    if aggregate.function == "histogram":
+        edges = aggregate.parameters
+        return ChoiceNeed(place, Histogram(expression, None, len(edges) - 1, edges=edges))
+    spread = ranges.get(expression, known.range)
+    if spread is None or spread.low == spread.high:
+        raise QuestionError(
+            f"{aggregate.function} needs bounds for its values; declare bounds(low, high), clip it in the query by "
+            "LEAST and GREATEST, or let sordino find bounds for a share of ε with find=True",
+            "SRD-Q302",
+        )
+    level = aggregate.parameters[0] if aggregate.function == "quantile" else _LEVELS[aggregate.function]
+    if not 0 <= level <= 1 or level.denominator > 1000:
+        raise QuestionError("a quantile is a fraction from 0 to 1 with at most three decimals", "SRD-Q308")
+    return ChoiceNeed(place, _buckets(expression, known, spread), level=level)
+
+
+def _top(place: int, aggregate: Aggregate, expression: Expression, known: Column) -> ChoiceNeed:
+    if known.keys is None:
+        raise QuestionError(
+            "the most frequent values can only be chosen from a public list; declare keys([...]) for the column, or "
+            "ask SELECT value, COUNT(*) … GROUP BY value ORDER BY 2 DESC LIMIT k, which finds values privately",
+            "SRD-Q309",
+        )
+    count = int(aggregate.parameters[0])
+    if not 1 <= count <= len(known.keys):
+        raise QuestionError(f"there are {len(known.keys)} values to choose from, so ask for 1 to that many", "SRD-Q308")
+    return ChoiceNeed(place, Histogram(expression, None, len(known.keys), categories=known.keys), count=count)
+
+
+def _buckets(expression: Expression, known: Column, spread: Range) -> Histogram:
+    """Return one bucket for each whole number where those are few enough, else equal parts of the range."""
+    width = spread.high - spread.low
+    if known.kind is Kind.INTEGER and spread.low.denominator == spread.high.denominator == 1 and width < _MOST_BUCKETS:
+        return Histogram(expression, Range(spread.low, spread.high + 1), int(width) + 1)
+    if known.granularity is None:
+        return Histogram(expression, spread, _REAL_BUCKETS)
+    parts = math.ceil(width / Fraction(str(known.granularity)))
+    return Histogram(expression, spread, max(1, min(parts, _MOST_BUCKETS)))
+
+
+def bucket_values(histogram: Histogram, whole: bool) -> tuple[float, float, float]:
+    """Return low, width, and the place within a bucket that stands for it: 0 for whole numbers, else the middle."""
+    spread = histogram.range
+    assert spread is not None  # noqa: S101  (only quantiles are asked for)
+    width = float((spread.high - spread.low) / histogram.buckets)
+    return float(spread.low), width, 0.0 if whole else 0.5
+
+
+def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, *, by_rho: bool) -> Choice:
+    """Return the mechanisms of a choice that together cost exactly `amount`: ε, or ρ (an ε of √(8ρ))."""
+    if need.count is not None:
+        # k draws at ε/k each cost k·(ε/k)²/8 in ρ.
+        epsilon = root_rounded_down(8 * amount * need.count) if by_rho else amount
+        return Choice(need.aggregate, place, (GroupedTop(need.count, epsilon, need.histogram.buckets),), bound)
+    level = need.level or Fraction(0)
+    parts = cut(amount, _SHARES)
+    epsilons = [root_rounded_down(8 * part) if by_rho else part for part in parts]
+    value = GroupedQuantile(level, epsilons[0], need.histogram.buckets)
+    ends = []
+    for sign, epsilon in ((-1, epsilons[1]), (1, epsilons[2])):
+        plain = GroupedQuantile(level, epsilon, need.histogram.buckets)
+        reach = math.ceil(plain.rank_error(bound, float(1 - (1 - CONFIDENCE) / 2)))
+        ends.append(GroupedQuantile(level, epsilon, need.histogram.buckets, sign * reach, guard=sign))
+    return Choice(need.aggregate, place, (value, *ends), bound)

@@ -1,0 +1,135 @@
+"""The plan of one pass: what the engine computes, what noise it gets, and what all of it costs. No data was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from sordino.accounting.bound import Bound
+from sordino.accounting.event import Event
+from sordino.accounting.events import Composed
+from sordino.mechanisms.gaussian import Gaussian
+from sordino.mechanisms.grouped_choice import GroupedQuantile, GroupedTop
+from sordino.mechanisms.laplace import Laplace
+from sordino.mechanisms.partition import TruncatedGeometric
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.question import Question
+from sordino.query.model.task import Task
+
+from .encoding import Block
+from .spend import Spend
+from .strategy import Matrix, Target
+
+Additive = Laplace | Gaussian
+
+
+@dataclass(frozen=True)
+class NoisyBlock:
+    """Features and the noise that they get."""
+
+    block: Block
+    mechanism: Additive
+    bound: Bound
+
+    @property
+    def event(self) -> Event:
+        """What its release runs."""
+        return self.mechanism.event(self.bound)
+
+
+@dataclass(frozen=True)
+class NoisyHistogram:
+    """One histogram of the task, every bin of which gets noise, for the aggregate at `aggregate`."""
+
+    aggregate: int
+    histogram: int
+    mechanism: Additive
+    bound: Bound
+
+    @property
+    def event(self) -> Event:
+        """What its release runs."""
+        return self.mechanism.event(self.bound)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Buckets chosen from one histogram of the task, for the aggregate at `aggregate`.
+
+    A quantile is three choices: the value, and the two ends of its interval. A top is one.
+    """
+
+    aggregate: int
+    histogram: int
+    mechanisms: tuple[GroupedQuantile, ...] | tuple[GroupedTop]
+    bound: Bound
+
+    @property
+    def event(self) -> Event:
+        """What its releases run together."""
+        return Composed(tuple(mechanism.event(self.bound) for mechanism in self.mechanisms))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How noisy features are read: the targets, and for each the coefficients of all features, block after block."""
+
+    targets: tuple[Target, ...]
+    coefficients: Matrix
+    steps: tuple[int, ...]
+    places: tuple[tuple[int, ...], ...]
+    """For each aggregate the places of its measures."""
+    rows: tuple[tuple[int, ...], ...]
+    """For each aggregate which targets it is computed from."""
+    weight_place: int | None = None
+    """Where the weight of a person's class stands among the measures."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Reading) and self.targets == other.targets and self.steps == other.steps
+
+    def __hash__(self) -> int:
+        return hash((self.targets, self.steps))
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """Everything that one pass runs. Keeps the Plan protocol of ``accounting``.
+
+    **Guarantee**: `event()` covers all that ``run.release`` lets out about one unit, under add/remove neighbours.
+    **Proof**: the relation's rows of one person depend on that person alone (``relation.py``), bounding limits their
+    weight (``bounding.py``), features limit what weight can do (``encoding.py``), each mechanism's event holds for its
+    bound, and the mechanisms' composition is the composed event. Everything after them is post-processing. ∎
+    """
+
+    question: Question
+    spend: Spend
+    task: Task
+    bounding: Bounding
+    blocks: tuple[NoisyBlock, ...]
+    histograms: tuple[NoisyHistogram, ...]
+    choices: tuple[Choice, ...]
+    selection: TruncatedGeometric | None
+    selection_bound: Bound | None
+    reading: Reading
+
+    @property
+    def bound(self) -> Bound:
+        """What one unit can change in the first thing that is released (the unit and the relation are those of all)."""
+        if self._parts:
+            return self._parts[0].bound
+        return self.selection_bound  # type: ignore[return-value]  # a plan without any part is not built
+
+    @property
+    def _parts(self) -> tuple[NoisyBlock | NoisyHistogram | Choice, ...]:
+        return (*self.blocks, *self.histograms, *self.choices)
+
+    def event(self) -> Event:
+        """Return everything that is run, as one event."""
+        return self._event
+
+    @cached_property
+    def _event(self) -> Event:
+        parts = [part.event for part in self._parts]
+        if self.selection is not None and self.selection_bound is not None:
+            parts.insert(0, self.selection.event(self.selection_bound))
+        return parts[0] if len(parts) == 1 else Composed(tuple(parts))

@@ -1,0 +1,386 @@
+"""From a question and a price to a plan: the bounding, the encoding and the division of ε that make the error least.
+
+A pure function of the question and public metadata. Every candidate (way of bounding × encoding × noise) is judged by
+the error that it will have, which is known before any data is seen; see ``strategy.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+
+from sordino.accounting.bound import Bound
+from sordino.accounting.gaussian import analytic_sigma
+from sordino.errors import ArgumentError, QuestionError
+from sordino.mechanisms.gaussian import Gaussian
+from sordino.mechanisms.grid import INTEGERS, Grid
+from sordino.mechanisms.laplace import Laplace
+from sordino.mechanisms.partition import TruncatedGeometric
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import Expression
+from sordino.query.model.kinds import Range
+from sordino.query.model.metadata import Limits
+from sordino.query.model.question import Question
+from sordino.query.model.task import Histogram, Measure, Monomial, Task
+
+from . import limits as contribution
+from .aggregates import COLLECT, Needs
+from .choices import CHOICES, ChoiceNeed, build_choice, needs_of
+from .encoding import Block, Distinct, weight_unit
+from .layouts import Layout, Layouts
+from .personal import check_personal, personal_noise, weight_measure
+from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Reading
+from .sensitivity import block_bound, histogram_bound, people_bound
+from .spend import Spend, cut, root_rounded_down
+from .strategy import Division, Target, decode, divide
+
+_KEYS_SHARE = 0.55
+"""The part of the price that finds private keys: a key that is not shown has no answer at all."""
+_SLACK = 1 + Fraction(1, 2**40)
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the analyst may say about how a question is planned; everything has a default."""
+
+    bounding: Bounding | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """How much the error of each output column matters; 1 where nothing is said."""
+    noise: str | None = None
+    """"laplace" or "gaussian" instead of the better one."""
+    limits: Limits | None = None
+    ranges: Mapping[Expression, Range] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.noise not in (None, "laplace", "gaussian"):
+            raise ArgumentError('noise must be "laplace" or "gaussian", or left out for the better one', "SRD-A002")
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A bounding, a layout and a family of noise, with the error that they lead to."""
+
+    bounding: Bounding
+    layout: Layout
+    gaussian: bool
+    division: Division
+    objective: float
+
+
+def plan(question: Question, spend: Spend, wishes: Wishes | None = None) -> QueryPlan:
+    """Return the plan with the least expected error for this price.
+
+    Raises `QuestionError` where bounds or limits are missing, naming what to declare.
+    """
+    return _Planner(question, spend, wishes or Wishes()).build()
+
+
+class _Planner:
+    def __init__(self, question: Question, spend: Spend, wishes: Wishes) -> None:
+        self.question, self.spend, self.wishes = question, spend, wishes
+        self.needs = Needs(question.relation.columns, wishes.ranges)
+        self.choice_needs: list[ChoiceNeed] = []
+        self.places: list[tuple[int, ...]] = [()] * len(question.aggregates)
+        # Counts come last: if their value is a measure of another aggregate, they share it.
+        for index, aggregate in sorted(enumerate(question.aggregates), key=lambda each: each[1].function == "count"):
+            if aggregate.function in CHOICES:
+                self.choice_needs += needs_of(index, aggregate, question, wishes.ranges)
+            else:
+                self.places[index] = COLLECT[aggregate.function](self.needs, aggregate)
+        self.private_keys = not contribution.keys_are_public(question)
+        self.demands = contribution.Demands(
+            rows=any(each.function != "count_people" for each in question.aggregates),
+            people=self.needs.people or self.private_keys,
+            distincts=bool(self.needs.distincts),
+        )
+        if question.schema.personal is not None:
+            check_personal(question, question.schema.personal, private_keys=self.private_keys)
+        self.weights = self._aggregate_weights()
+        self.layouts = Layouts(question, self.needs, self.places, self._weight_of)
+
+    def build(self) -> QueryPlan:
+        """Choose among the candidates and put the plan together."""
+        contribution.check_keys(self.question, self.spend)
+        keys_amount = self._keys_amount()
+        rest = self.spend.amount - keys_amount
+        if not self.question.aggregates and not self.private_keys:
+            raise QuestionError(
+                "all keys are public, so there is nothing to ask; add an aggregate, such as COUNT(*)", "SRD-Q308"
+            )
+        if rest == 0:
+            return self._put_together(self._any_bounding(), None, rest, keys_amount)
+        best = min(self._candidates(rest), key=lambda candidate: candidate.objective, default=None)
+        if best is None:
+            raise self._nothing_suits()
+        return self._put_together(best.bounding, best, rest, keys_amount)
+
+    def _nothing_suits(self) -> QuestionError:
+        if self._boundings():
+            return QuestionError(
+                "no noise suits this question at this price: bounding by norm, and Gaussian noise, need rho, or "
+                "epsilon with a delta; choices such as quantiles need no Gaussian noise",
+                "SRD-Q306",
+            )
+        return contribution.missing(self.question, self.demands)
+
+    # ---- candidates ------------------------------------------------------------------------------------------------
+
+    def _any_bounding(self) -> Bounding:
+        ways = self._boundings()
+        if not ways:
+            raise contribution.missing(self.question, self.demands)
+        return min(ways, key=lambda way: way.l0 or math.inf)
+
+    def _boundings(self) -> list[Bounding]:
+        if self.wishes.bounding is not None:
+            return [contribution.check(self.question, self.demands, self.wishes.bounding)]
+        found = self.wishes.limits or contribution.declared(self.question)
+        return contribution.candidates(self.question, self.demands, found)
+
+    def _candidates(self, amount: Fraction) -> Iterator[_Candidate]:
+        for bounding in self._boundings():
+            lost = self._selection_error(bounding)
+            for layout in self.layouts.suitable(bounding):
+                for gaussian in self._families(bounding):
+                    candidate = self._judge(bounding, layout, gaussian, float(amount))
+                    if candidate is not None:
+                        yield replace(candidate, objective=candidate.objective + lost)
+
+    def _selection_error(self, bounding: Bounding) -> float:
+        """Return about how many people a private key needs to be shown, squared: what smaller groups lose."""
+        if not self.private_keys:
+            return 0.0
+        groups = people_bound(self.question, bounding).l0
+        amount = float(self._keys_amount())
+        epsilon = amount if self.spend.rho is None else math.sqrt(2 * amount)
+        return (groups * math.log(groups / float(self.spend.keys_delta)) / epsilon) ** 2
+
+    def _families(self, bounding: Bounding) -> list[bool]:
+        """Return the families of noise that the price allows: False for Laplace, True for Gaussian."""
+        allowed = [] if self.spend.rho is not None else [False]
+        if self.spend.rho is not None or self.spend.gaussian_delta:
+            allowed.append(True)
+        if bounding.l1 is None:
+            allowed = [each for each in allowed if each]
+        if self.wishes.noise is not None:
+            allowed = [each for each in allowed if each == (self.wishes.noise == "gaussian")]
+            if not allowed:
+                raise QuestionError(
+                    f"{self.wishes.noise} noise does not suit this price: Gaussian noise needs rho, or epsilon with a "
+                    "delta; Laplace noise needs epsilon",
+                    "SRD-Q306",
+                )
+        return allowed
+
+    def _judge(self, bounding: Bounding, layout: Layout, gaussian: bool, amount: float) -> _Candidate | None:
+        units = [
+            self._deviation(block_bound(self.question, bounding, block), gaussian) / weight_unit(block, bounding)
+            for block in layout.blocks
+        ]
+        spread = self._deviation(histogram_bound(self.question, bounding), gaussian) / bounding.unit
+        units += [spread for _ in self._histogram_needs]
+        blocks = (
+            *layout.blocks,
+            *(Block((((Distinct(-1 - place), 1),),), 1) for place in range(len(self._histogram_needs))),
+        )
+        wanted = [*layout.targets] + [
+            Target(((Distinct(-1 - place), 1.0),), self._weight_of(need.aggregate))
+            for place, need in enumerate(self._histogram_needs)
+        ]
+        # At ρ a choice has ε = √(8ρ).
+        scale = 8.0 if self.spend.rho is not None else 1.0
+        drawn = [
+            need.squared_error(bounding) * self._weight_of(need.aggregate) ** 2 / scale for need in self._drawn_needs
+        ]
+        division = divide(blocks, units, wanted, layout.steps, drawn, gaussian=gaussian and self.spend.rho is not None)
+        if division is None:
+            return None
+        if self.spend.rho is not None:
+            return _Candidate(bounding, layout, gaussian, division, division.objective / amount)
+        if not gaussian:
+            return _Candidate(bounding, layout, gaussian, division, division.objective / amount**2)
+        return self._gaussian_at_delta(bounding, layout, blocks, units, wanted, drawn, division, amount)
+
+    def _gaussian_at_delta(
+        self,
+        bounding: Bounding,
+        layout: Layout,
+        blocks: tuple[Block, ...],
+        units: list[float],
+        wanted: list[Target],
+        drawn: list[float],
+        division: Division,
+        amount: float,
+    ) -> _Candidate | None:
+        """Gaussian noise at (ε, δ): choices take pure parts of ε, and the blocks divide the ρ that the rest allows."""
+        choice_share = sum(division.shares[len(blocks) :])
+        if not blocks:
+            return None
+        inner = divide(blocks, units, wanted, layout.steps, [], gaussian=True)
+        if inner is None:
+            return None
+        rho = self._rho(Fraction(amount * (1 - choice_share)))
+        objective = inner.objective / float(rho)
+        for error, share in zip(drawn, division.shares[len(blocks) :], strict=True):
+            objective += error / (share * amount) ** 2
+        shares = (*(share * (1 - choice_share) for share in inner.shares), *division.shares[len(blocks) :])
+        return _Candidate(bounding, layout, True, Division(shares, objective), objective)
+
+    def _rho(self, epsilon: Fraction) -> Fraction:
+        """Return the ρ of Gaussian noise that is (ε, δ)-private, rounded down."""
+        deviation = Fraction(analytic_sigma(epsilon, self.spend.gaussian_delta)) * _SLACK
+        return 1 / (2 * deviation**2)
+
+    @staticmethod
+    def _deviation(bound: Bound, gaussian: bool) -> float:
+        """Return the standard deviation of the noise at ε = 1 or ρ = 1."""
+        return math.sqrt(float(bound.l2_squared) / 2) if gaussian else math.sqrt(2) * float(bound.l1)
+
+    def _aggregate_weights(self) -> dict[int, float]:
+        """Return for each aggregate the largest weight of an output column that uses it."""
+        names = {output.name for output in self.question.outputs}
+        unknown = set(self.wishes.weights) - names
+        if unknown:
+            raise QuestionError(
+                f"weights speak of {sorted(unknown)}, but the answer's columns are {sorted(names)}", "SRD-Q307"
+            )
+        weights: dict[int, float] = {}
+        for output in self.question.outputs:
+            weight = float(self.wishes.weights.get(output.name, 1.0))
+            if not 0 < weight < math.inf:
+                raise QuestionError("weights must be positive numbers", "SRD-Q307")
+            for name in output.expression.columns:
+                if name.startswith("a"):
+                    index = int(name[1:])
+                    weights[index] = max(weight, weights.get(index, 0.0))
+        return weights
+
+    def _weight_of(self, index: int) -> float:
+        return self.weights.get(index, 1.0)
+
+    # ---- the plan --------------------------------------------------------------------------------------------------
+
+    @property
+    def _histogram_needs(self) -> list[ChoiceNeed]:
+        return [need for need in self.choice_needs if need.additive]
+
+    @property
+    def _drawn_needs(self) -> list[ChoiceNeed]:
+        return [need for need in self.choice_needs if not need.additive]
+
+    def _histograms(self) -> tuple[Histogram, ...]:
+        """Return the histograms that are needed, each once."""
+        return tuple(dict.fromkeys(need.histogram for need in self.choice_needs))
+
+    def _keys_amount(self) -> Fraction:
+        """Return the part of the price that finds private keys."""
+        if not self.private_keys:
+            return Fraction(0)
+        if not self.question.aggregates:
+            return self.spend.amount
+        return cut(self.spend.amount, (_KEYS_SHARE, 1 - _KEYS_SHARE))[0]
+
+    def _put_together(
+        self, bounding: Bounding, best: _Candidate | None, rest: Fraction, keys_amount: Fraction
+    ) -> QueryPlan:
+        layout = best.layout if best else Layout((), (), ())
+        blocks, histograms, drawn = self._noise(bounding, best, rest) if best else ((), (), ())
+        reading = self._reading(layout, bounding, blocks)
+        selection, selection_bound = self._selection(bounding, keys_amount)
+        task = self._task(bounding, layout)
+        return QueryPlan(
+            self.question, self.spend, task, bounding, blocks, histograms, drawn, selection, selection_bound, reading
+        )
+
+    def _noise(
+        self, bounding: Bounding, best: _Candidate, rest: Fraction
+    ) -> tuple[tuple[NoisyBlock, ...], tuple[NoisyHistogram, ...], tuple[Choice, ...]]:
+        amounts = cut(rest, best.division.shares)
+        count = len(best.layout.blocks)
+        additive = count + len(self._histogram_needs)
+        noisy = amounts[:additive]
+        if best.gaussian and self.spend.rho is None and additive:
+            noisy = cut(self._rho(sum(noisy, Fraction(0))), [float(each) for each in noisy])
+        blocks = tuple(
+            NoisyBlock(block, mechanism, bound)
+            for block, amount in zip(best.layout.blocks, noisy, strict=False)
+            for bound in [block_bound(self.question, bounding, block)]
+            for mechanism in [self._additive(best.gaussian, amount, bound)]
+        )
+        shared = self._histograms()
+        places = {id(need): shared.index(need.histogram) for need in self.choice_needs}
+        histograms = tuple(
+            NoisyHistogram(need.aggregate, places[id(need)], self._additive(best.gaussian, amount, bound), bound)
+            for need, amount in zip(self._histogram_needs, noisy[count:], strict=True)
+            for bound in [histogram_bound(self.question, bounding, need.histogram.buckets)]
+        )
+        choices = tuple(
+            build_choice(
+                need,
+                places[id(need)],
+                amount,
+                histogram_bound(self.question, bounding),
+                by_rho=self.spend.rho is not None,
+            )
+            for need, amount in zip(self._drawn_needs, amounts[additive:], strict=True)
+        )
+        return blocks, histograms, choices
+
+    def _additive(self, gaussian: bool, amount: Fraction, bound: Bound) -> Additive:
+        """Return the noise that costs `amount` (ε, or ρ) under `bound`, on a grid as coarse as it may be."""
+        deviation = Fraction(math.sqrt(float(bound.l2_squared / (2 * amount)))) if gaussian else bound.l1 / amount
+        exponent = Grid.fitting(deviation, bound).exponent
+        if self.question.schema.personal is not None:
+            return personal_noise(self.question.schema.personal, gaussian, amount, bound, exponent)
+        grid = Grid(exponent) if exponent > 0 else INTEGERS
+        return Gaussian.for_rho(amount, bound, grid) if gaussian else Laplace.for_epsilon(amount, bound, grid)
+
+    def _reading(self, layout: Layout, bounding: Bounding, blocks: tuple[NoisyBlock, ...]) -> Reading:
+        deviations = [
+            math.sqrt(noisy.mechanism.variance_of_error) / weight_unit(noisy.block, bounding) for noisy in blocks
+        ]
+        coefficients = decode(layout.blocks, deviations, layout.targets, layout.steps) if blocks else None
+        if coefficients is None:
+            coefficients = np.zeros((0, 0))
+        return Reading(
+            layout.targets,
+            coefficients,
+            layout.steps,
+            tuple(self.places),
+            self.layouts.rows(layout),
+            self.layouts.weight_place,
+        )
+
+    def _selection(self, bounding: Bounding, amount: Fraction) -> tuple[TruncatedGeometric | None, Bound | None]:
+        if not amount:
+            return None, None
+        bound = people_bound(self.question, bounding)
+        epsilon = amount if self.spend.rho is None else root_rounded_down(2 * amount)
+        mechanism = TruncatedGeometric(epsilon, self.spend.keys_delta, bound.l0)
+        return mechanism, bound
+
+    def _task(self, bounding: Bounding, layout: Layout) -> Task:
+        monomials = dict.fromkeys(
+            statistic for block in layout.blocks for statistic in block.statistics if isinstance(statistic, Monomial)
+        )
+        measures = tuple(
+            Measure(need.expression, need.range, steps, not need.nullable)
+            for need, steps in zip(self.needs.measures, layout.steps, strict=False)
+        )
+        if self.question.schema.personal is not None:
+            measures = (*measures, weight_measure(self.question.schema.personal))
+        return Task(
+            relation=self.question.relation,
+            keys=self.question.keys,
+            bounding=bounding,
+            measures=measures,
+            monomials=tuple(monomials),
+            people=self.needs.people or self.private_keys,
+            distincts=tuple(self.needs.distincts),
+            histograms=self._histograms(),
+            key_table=self.question.key_table,
+        )

@@ -1,0 +1,96 @@
+"""From what was released to the answer: estimates read, levels joined, polish applied, notes and receipt attached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from sordino.arguments import Number
+from sordino.query.answer.answer import Answer
+from sordino.query.answer.arrange import assemble
+from sordino.query.answer.receipt import build_receipt
+from sordino.query.estimate.estimate import Estimate, Several
+from sordino.query.estimate.evaluate import Input
+from sordino.query.estimate.polish import polish
+from sordino.query.estimate.tails import Noise
+from sordino.query.model.metadata import Column
+from sordino.query.model.ranges import derive
+from sordino.query.plan.plan import QueryPlan
+
+from .levels import join_levels
+from .notes import notes
+from .price import own_delta_of
+from .released import Released, read
+from .whole import Outcome, WholePlan
+
+_COUNTS = frozenset({"count_rows", "count", "count_people", "count_distinct", "histogram"})
+
+
+class Show(Protocol):
+    """How an answer is to be shown."""
+
+    confidence: Number
+    integers: bool
+    non_negative: bool
+    consistent: bool
+
+
+def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show) -> Answer:
+    """Return the answer to the question that `text` asked."""
+    plan, released = outcome.passes[0]
+    said = notes(plan, outcome.found)
+    if whole.question.grouping_sets is None:
+        values = inputs(plan, released)
+    else:
+        values, more = join_levels(whole.question, outcome.passes, add_up=show.consistent)
+        said += more
+    return assemble(
+        whole.question,
+        _polished(whole, values, show),
+        notes=[*said, *outcome.losses],
+        receipt=_receipt(whole, plan, text),
+        events=(whole.event(),),
+        confidence=show.confidence,
+    )
+
+
+def inputs(plan: QueryPlan, released: Released) -> dict[str, Input]:
+    """Return what ``k0`` … and ``a0`` … stand for."""
+    values: dict[str, Input] = {f"k{place}": column for place, column in enumerate(released.keys)}
+    return values | {f"a{place}": each for place, each in enumerate(read(plan, released))}
+
+
+def _polished(whole: WholePlan, values: dict[str, Input], show: Show) -> dict[str, Input]:
+    """Return the values with counts (and sums of what is not negative) made whole, or not negative, if asked for."""
+    if not show.integers and not show.non_negative:
+        return values
+    columns = whole.question.relation.columns
+    for place, aggregate in enumerate(whole.question.aggregates):
+        value = values[f"a{place}"]
+        counts = aggregate.function in _COUNTS
+        positive = counts or (aggregate.function == "sum" and _not_negative(derive(aggregate.arguments[0], columns)))
+        if isinstance(value, Estimate | Several) and positive:
+            values[f"a{place}"] = polish(value, integers=show.integers and counts, non_negative=show.non_negative)
+    return values
+
+
+def _not_negative(column: Column) -> bool:
+    return column.range is not None and column.range.low >= 0
+
+
+def _receipt(whole: WholePlan, plan: QueryPlan, text: str) -> dict[str, Any]:
+    spend = whole.spend
+    return build_receipt(
+        question=text,
+        dataset=whole.question.schema.name,
+        bound=whole.bound,
+        event=whole.event(),
+        price={"epsilon": spend.epsilon, "rho": spend.rho, "delta": own_delta_of(whole)},
+        bounding=plan.bounding,
+        noises=_noises(plan),
+    )
+
+
+def _noises(plan: QueryPlan) -> Sequence[tuple[str, Noise]]:
+    parts = [(f"{len(part.block.features)} features", part.mechanism.law) for part in plan.blocks]
+    return parts + [("histogram", part.mechanism.law) for part in plan.histograms]

@@ -1,0 +1,77 @@
+"""An imagined group of n rows with values spread evenly over their ranges: what its answer would look like.
+
+The planner knows the noise, but the error of a mean, a variance or a quantile also depends on the group. So a price is
+read from imagined groups of a few sizes, by the same code that reads real answers. No data is involved.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from sordino.mechanisms.grouped_choice import GroupedQuantile
+from sordino.query.model.task import Monomial
+from sordino.query.plan.encoding import Statistic
+from sordino.query.plan.plan import Choice, QueryPlan
+
+from .released import Released
+from .run import worth_of
+
+
+def imagine(plan: QueryPlan, rows: float) -> Released:
+    """Return what a group of that many rows would give if the noise happened to be zero."""
+    steps = plan.reading.steps
+    vectors, laws, worth = [], [], []
+    for part in plan.blocks:
+        each = worth_of(part, plan)
+        for feature in part.block.features:
+            exact = (
+                sum(
+                    _expected(statistic, steps, plan.reading.weight_place) * coefficient
+                    for statistic, coefficient in feature
+                )
+                * rows
+            )
+            vectors.append([exact / each])
+            laws.append(part.mechanism.law)
+            worth.append(each)
+    bins = tuple(
+        np.full((1, plan.task.histograms[part.histogram].buckets), rows / plan.task.histograms[part.histogram].buckets)
+        for part in plan.histograms
+    )
+    chosen = tuple(_chosen(part, plan, rows) for part in plan.choices)
+    keys = tuple([None] for _ in plan.question.keys)
+    return Released(keys, np.array(vectors).reshape(-1, 1), tuple(laws), np.array(worth), bins, chosen)
+
+
+def _expected(statistic: Statistic, steps: tuple[int, ...], full: int | None) -> float:
+    """Return the mean of a statistic for values spread evenly over ± their steps: x^p has 1/(p + 1) for even p.
+
+    The measure at `full` is the weight of a person's class, taken as 1.
+    """
+    if not isinstance(statistic, Monomial):
+        return 1.0
+    factors = [
+        float(most) ** power if place == full else 0.0 if power % 2 else float(most) ** power / (power + 1)
+        for place, (power, most) in enumerate(zip(statistic.powers, steps, strict=True))
+    ]
+    return math.prod(factors)
+
+
+def _chosen(part: Choice, plan: QueryPlan, rows: float) -> tuple[np.ndarray, ...]:
+    """Return the buckets that would be chosen: a quantile's own, and its ends as far off as they may be."""
+    first = part.mechanisms[0]
+    if not isinstance(first, GroupedQuantile):
+        return (np.arange(first.count)[None, :],)
+    buckets = plan.task.histograms[part.histogram].buckets
+    result = []
+    for mechanism in part.mechanisms:
+        if not isinstance(mechanism, GroupedQuantile):
+            raise TypeError("a quantile is made of quantiles")
+        # An end aims one reach away and may miss by another.
+        rank = float(mechanism.quantile) * rows + 2 * mechanism.offset / plan.bounding.unit
+        place = math.floor(min(max(rank / rows, 0.0), 1.0) * buckets)
+        guarded = -1 if rank < 0 and mechanism.guard < 0 else min(place, buckets - 1 + (mechanism.guard > 0))
+        result.append(np.array([guarded]))
+    return tuple(result)

@@ -1,0 +1,186 @@
+"""Prices: what a question costs and how far off its answer will be, before any data is touched."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from sordino.accounting.account import Account
+from sordino.accounting.event import Event
+from sordino.arguments import Number
+from sordino.errors import QuestionError
+from sordino.mechanisms.gaussian import Gaussian
+from sordino.query.estimate.estimate import Derived, Picked
+from sordino.query.estimate.evaluate import Evaluated, Input, evaluate
+from sordino.query.estimate.tails import half_width
+from sordino.query.plan import limits as contribution
+from sordino.query.plan.plan import QueryPlan
+
+from .imagine import imagine
+from .notes import notes
+from .released import read
+from .whole import WholePlan
+
+SIZES = (100, 1_000, 10_000)
+"""The sizes of groups for which errors are stated where they depend on it."""
+
+
+@dataclass(frozen=True)
+class ColumnPrice:
+    """How far off one column will be: half the width of its interval, by the size of the group."""
+
+    name: str
+    half_widths: Mapping[float, float]
+    depends_on_size: bool
+
+    def __str__(self) -> str:
+        if not self.half_widths:
+            return "chosen privately; no interval"
+        if not self.depends_on_size:
+            return f"± {_short(next(iter(self.half_widths.values())))}"
+        parts = (f"± {_short(width)} for {size:,.0f} rows" for size, width in self.half_widths.items())
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Price:
+    """What a question costs and what it gives. Nothing in it comes from data."""
+
+    epsilon: Fraction | None
+    rho: Fraction | None
+    delta: Fraction
+    event: Event
+    fits: bool
+    """Whether the account would admit it now."""
+    charge: str
+    """What the account would be charged, in its own calculus."""
+    columns: tuple[ColumnPrice, ...]
+    notes: tuple[str, ...]
+    confidence: Number
+
+    def __str__(self) -> str:
+        cost = f"ε = {_decimal(self.epsilon)}" if self.epsilon is not None else f"ρ = {_decimal(self.rho)}"
+        if self.delta:
+            cost += f", δ = {_decimal(self.delta)}"
+        lines = [f"price: {cost}" + ("" if self.fits else " (more than what is left)"), f"charged: {self.charge}"]
+        width = max((len(column.name) for column in self.columns), default=0)
+        lines += [f"  {column.name:<{width}}  {column}" for column in self.columns]
+        if self.columns:
+            lines.append(f"intervals at {100 * float(self.confidence):.6g} %; groups of values spread evenly")
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def column_prices(plan: QueryPlan, confidence: Number, sizes: Sequence[float] = SIZES) -> tuple[ColumnPrice, ...]:
+    """Return the expected error of each noisy column of the plan's question."""
+    evaluated = {size: _outputs(plan, size) for size in sizes}
+    prices = []
+    for place, output in enumerate(plan.question.outputs):
+        columns = {size: each[place] for size, each in evaluated.items()}
+        first = next(iter(columns.values()))
+        if not first.noisy:
+            continue
+        widths = {
+            size: width for size, each in columns.items() if (width := half_width_of(each, confidence)) is not None
+        }
+        spread = max(widths.values(), default=0.0) - min(widths.values(), default=0.0)
+        depends = spread > 1e-6 * max(widths.values(), default=0.0)
+        prices.append(ColumnPrice(output.name, widths, depends))
+    return tuple(prices)
+
+
+def _outputs(plan: QueryPlan, size: float) -> list[Evaluated]:
+    values: dict[str, Input] = {f"a{place}": each for place, each in enumerate(read(plan, imagine(plan, size)))}
+    values |= {f"k{place}": [None] for place in range(len(plan.question.keys))}
+    return [evaluate(output.expression, values) for output in plan.question.outputs]
+
+
+def half_width_of(column: Evaluated, confidence: Number) -> float | None:
+    """Return half the width of an imagined group's interval (the widest, for lists); None where there is none."""
+    if isinstance(column.bare, Picked):
+        return None
+    if isinstance(column.bare, Derived):
+        return _linearised(column.bare, confidence)
+    ends = column.interval(confidence)
+    if ends is None:
+        return None
+    low, high = ends
+    return float(abs(high - low).max()) / 2
+
+
+def _linearised(estimate: Derived, confidence: Number) -> float:
+    """Return the half width of a function's linear part: a price is the same each time, so it is not simulated."""
+    noises = []
+    for place, law in enumerate(estimate.laws):
+        step = max(math.sqrt(law.variance), 1.0) * 1e-3
+        up, down = estimate.released.copy(), estimate.released.copy()
+        up[place] += step
+        down[place] -= step
+        slope = float((estimate.function(up) - estimate.function(down))[0]) / (2 * step)
+        noises.append((law, slope if math.isfinite(slope) else 0.0))
+    widest = (estimate.high - estimate.low) / 2
+    return min(half_width(noises, confidence), widest)
+
+
+def price_of(whole: WholePlan, account: Any, confidence: Number) -> Price:
+    """Return the price of a plan for an account."""
+    event = whole.event()
+    quote = account.price(event)
+    charge = str(quote)
+    if isinstance(account, Account):
+        part = quote.charge[quote.column] / account.filter.caps[quote.column]
+        charge += f", {100 * part:.3g} % of the budget"
+    columns: tuple[ColumnPrice, ...] = ()
+    if whole.passes:
+        columns, said = column_prices(whole.passes[0], confidence), notes(whole.passes[0])
+    else:
+        said = [_discovery_note(whole)]
+    if whole.losses is not None:
+        said.append(f"{whole.losses.count} estimates of what bounding cuts off are included")
+    spend = whole.spend
+    return Price(
+        spend.epsilon, spend.rho, own_delta_of(whole), event, quote.fits, charge, columns, tuple(said), confidence
+    )
+
+
+def own_delta_of(whole: WholePlan) -> Fraction:
+    """Return the δ of the question by itself: for keys, and for Gaussian noise that is calibrated to (ε, δ)."""
+    keys = Fraction(0) if contribution.keys_are_public(whole.question) else whole.spend.keys_delta
+    mechanisms = [part.mechanism for each in whole.passes for part in each.blocks]
+    mechanisms += [part.mechanism for each in whole.passes for part in each.histograms]
+    gaussian = any(isinstance(mechanism, Gaussian) for mechanism in mechanisms)
+    return keys + (whole.spend.gaussian_delta if gaussian and whole.spend.epsilon is not None else 0)
+
+
+def _discovery_note(whole: WholePlan) -> str:
+    share = 1 - float(whole.rest.amount / whole.spend.amount)
+    count = len(whole.discovery.searches) if whole.discovery else 0
+    return (
+        f"{count} bounds are not declared: they are found privately first, for {share:.0%} of the price; how far off "
+        "the answer will be depends on what is found. Declare bounds(…) and limits(…) to know beforehand"
+    )
+
+
+def needs_size(name: str) -> QuestionError:
+    """Return the error for a goal that cannot be priced without a group's size."""
+    return QuestionError(
+        f"how far off {name!r} is depends on how many rows a group has; say within(…, of={name!r}, size=…) with the "
+        "smallest group that matters, or use the counts of an earlier answer",
+        "SRD-Q312",
+    )
+
+
+def _short(number: float) -> str:
+    return f"{number:.3g}" if math.isfinite(number) else "∞"
+
+
+def _decimal(value: Fraction | None) -> str:
+    return f"{float(value or 0):.12g}"

@@ -1,0 +1,152 @@
+"""The one place where data is touched: exact numbers from the engine, noise at once, and nothing else ever leaves.
+
+**Guarantee**: what `release` returns, raises or takes (in stages) depends on the data through the noise of the plan's
+mechanisms alone, and the grant is used up before the engine is asked. Whatever goes wrong after that is told as a
+`RunError` without a word of the engine's, and the charge stands.
+**Assumes**: the engine computes what it is asked, and the engine's machine is as trusted as the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino import noise
+from sordino.accounting.grant import Grant
+from sordino.errors import RunError
+from sordino.mechanisms.grid import LIMIT
+from sordino.mechanisms.grouped_choice import GroupedHistogram
+from sordino.query.model.task import Exact, Task
+from sordino.query.plan.encoding import Distinct, People, Statistic, weight_unit
+from sordino.query.plan.plan import Choice, NoisyBlock, NoisyHistogram, QueryPlan
+
+from .released import Released
+
+Result = TypeVar("Result")
+Compute = Callable[[Task, int], Exact]
+"""Runs a task on the data's engine, with a salt for the order in which rows are sampled."""
+
+
+def release(plan: QueryPlan, grant: Grant, compute: Compute) -> Released:
+    """Run the plan once for its grant."""
+    grant.use(plan.event())
+    return mute(lambda: measure(plan, compute))
+
+
+def mute(work: Callable[[], Result]) -> Result:
+    """Return what `work` returns, or raise a `RunError` that says nothing about why."""
+    try:
+        return work()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: S110  (whatever it says may hold data, so it must not even hang on what is raised)
+        pass
+    raise RunError(
+        "the engine could not finish this question; what was charged stays charged. Ask the data's owner to look at "
+        "the engine's own log",
+        "SRD-R001",
+    )
+
+
+def measure(plan: QueryPlan, compute: Compute) -> Released:
+    """Return the noisy answer of a plan whose grant has been used."""
+    exact = compute(plan.task, noise.uniform(2**62))
+    if plan.selection is not None:
+        exact = _select(plan, exact)
+    vectors = [_features(part, plan.task, exact) for part in plan.blocks]
+    laws = [part.mechanism.law for part in plan.blocks for _ in part.block.features]
+    worth = [worth_of(part, plan) for part in plan.blocks for _ in part.block.features]
+    return Released(
+        exact.keys,
+        np.concatenate(vectors) if vectors else np.zeros((0, exact.groups)),
+        tuple(laws),
+        np.array(worth),
+        tuple(_bins(part, plan, exact) for part in plan.histograms),
+        tuple(_choose(part, exact) for part in plan.choices),
+    )
+
+
+def _inner(part: Any, mechanism: Any) -> Grant:
+    """Return a grant for one mechanism of a plan whose own grant has been used."""
+    return Grant(mechanism.event(part.bound), part.bound)
+
+
+def _select(plan: QueryPlan, exact: Exact) -> Exact:
+    """Return only those groups that partition selection lets out."""
+    selection, bound = plan.selection, plan.selection_bound
+    if selection is None or bound is None or exact.people is None:
+        raise TypeError("this plan selects no keys")
+    keep = selection.release(exact.people, Grant(selection.event(bound), bound))
+    places = np.flatnonzero(keep)
+    renumbered = np.cumsum(keep) - 1
+    histograms = []
+    for rows in exact.histograms:
+        kept = rows[keep[rows[:, 0]]] if len(rows) else rows
+        histograms.append(np.column_stack((renumbered[kept[:, 0]], kept[:, 1:])) if len(kept) else kept)
+    return Exact(
+        tuple([values[place] for place in places] for values in exact.keys),
+        exact.sums[:, places],
+        exact.people[places],
+        exact.distincts[:, places],
+        tuple(histograms),
+    )
+
+
+def _features(part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.float64]:
+    """Return a block's features with noise, in steps of the noise."""
+    noisy = part.mechanism.release_steps(exact_steps(part, task, exact), _inner(part, part.mechanism))
+    return np.asarray(noisy, dtype=np.float64)
+
+
+def exact_steps(part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.int64]:
+    """Return a block's features (× groups) as whole steps of its noise, before the noise: secret."""
+    return np.stack([_steps(feature, part, task, exact) for feature in part.block.features])
+
+
+def _steps(feature: tuple[tuple[Statistic, int], ...], part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.int64]:
+    """Return one feature's exact sums in steps of the noise; in int64 where nothing can overflow, else in Python's."""
+    columns = [(_column(statistic, task, exact), coefficient) for statistic, coefficient in feature]
+    grid = part.mechanism.grid
+    if sum(_largest(column) * abs(coefficient) for column, coefficient in columns) < LIMIT >> max(-grid.exponent, 0):
+        total = np.asarray(sum(column * coefficient for column, coefficient in columns), dtype=np.int64)
+        steps: NDArray[np.int64] = grid.to_steps(total)
+        return steps
+    return grid.whole_to_steps(np.asarray(sum(column.astype(object) * coefficient for column, coefficient in columns)))
+
+
+def _largest(column: NDArray[Any]) -> int:
+    return max(abs(int(column.max())), abs(int(column.min()))) if column.size else 0
+
+
+def _column(statistic: Statistic, task: Task, exact: Exact) -> NDArray[Any]:
+    if isinstance(statistic, People):
+        if exact.people is None:
+            raise TypeError("the engine was not asked to count people")
+        return exact.people
+    if isinstance(statistic, Distinct):
+        column: NDArray[Any] = exact.distincts[statistic.place]
+        return column
+    sums: NDArray[Any] = exact.sums[task.monomials.index(statistic)]
+    return sums
+
+
+def worth_of(part: NoisyBlock, plan: QueryPlan) -> float:
+    """Return what one step of a block's noise is worth, in features of one row."""
+    return float(part.mechanism.grid.step) / weight_unit(part.block, plan.bounding)
+
+
+def _bins(part: NoisyHistogram, plan: QueryPlan, exact: Exact) -> NDArray[np.float64]:
+    """Return a histogram with noise in every bin of every group, in rows."""
+    counts = np.zeros((exact.groups, plan.task.histograms[part.histogram].buckets), dtype=np.int64)
+    rows = exact.histograms[part.histogram]
+    counts[rows[:, 0], rows[:, 1]] = rows[:, 2]
+    noisy = part.mechanism.release(counts, _inner(part, part.mechanism))
+    return np.asarray(noisy, dtype=np.float64) / plan.bounding.unit
+
+
+def _choose(part: Choice, exact: Exact) -> tuple[NDArray[np.int64], ...]:
+    histogram = GroupedHistogram(exact.histograms[part.histogram].reshape(-1, 3), exact.groups)
+    return tuple(mechanism.release(histogram, _inner(part, mechanism)) for mechanism in part.mechanisms)

@@ -1,0 +1,200 @@
+"""The functions of one row that SQL may call: a table from each name to how its arguments are read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from sordino.errors import QuestionError
+from sordino.query.model.expression import Expression, Literal
+from sordino.query.model.kinds import Kind
+from sordino.query.model.literals import as_kind, literal
+from sordino.query.model.operations import call
+
+from .dates import PART_NAMES, between, date_part, date_trunc, days_of, moved, word
+from .refusals import refuse
+
+_MOST_DIGITS = 15
+
+
+class Reads(Protocol):
+    """Whoever can read a piece of SQL."""
+
+    def read(self, node: exp.Expr) -> Expression:
+        """Return the expression that the node stands for."""
+        ...
+
+    def condition(self, node: exp.Expr) -> Expression:
+        """Return an expression that is true or false."""
+        ...
+
+
+Function = Callable[[Any, list[exp.Expr]], Expression]
+
+
+def _direct(operation: str) -> Function:
+    return lambda reader, arguments: call(operation, *(reader.read(argument) for argument in arguments))
+
+
+def taking(name: str, arguments: list[exp.Expr], least: int, most: int) -> list[exp.Expr]:
+    """Return the arguments if their number is right."""
+    if not least <= len(arguments) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        raise QuestionError(f"{name} takes {wanted} argument(s), not {len(arguments)}", "SRD-Q104")
+    return arguments
+
+
+def whole_constant(name: str, reader: Reads, node: exp.Expr) -> int:
+    """Return the constant whole number that the node stands for."""
+    value = reader.read(node)
+    if not isinstance(value, Literal) or value.kind is not Kind.INTEGER or not isinstance(value.value, int):
+        raise refuse(f"{name} needs a constant whole number here", "write the number itself", "SRD-Q104")
+    return value.value
+
+
+def _round(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    taking("ROUND", arguments, 1, 2)
+    value = reader.read(arguments[0])
+    digits = whole_constant("ROUND", reader, arguments[1]) if len(arguments) == 2 else 0
+    if not abs(digits) <= _MOST_DIGITS:
+        raise QuestionError(f"ROUND knows {_MOST_DIGITS} digits at most, not {digits}", "SRD-Q104")
+    if digits == 0:
+        return call("round", value)
+    scale, up, down = literal(10.0 ** abs(digits)), "multiply", "divide"
+    up, down = (up, down) if digits > 0 else (down, up)
+    return call(down, call("round", call(up, value, scale)), scale)
+
+
+def _logarithm(base: float) -> Function:
+    def read(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+        (value,) = taking("LOG", arguments, 1, 1)
+        return call("divide", call("ln", reader.read(value)), literal(math.log(base)))
+
+    return read
+
+
+def _substring(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    taking("SUBSTRING", arguments, 2, 3)
+    start = whole_constant("SUBSTRING", reader, arguments[1])
+    length = whole_constant("SUBSTRING", reader, arguments[2]) if len(arguments) == 3 else None
+    return call("substring", reader.read(arguments[0]), detail=(start, length))
+
+
+def _left(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    value, length = taking("LEFT", arguments, 2, 2)
+    return call("substring", reader.read(value), detail=(1, whole_constant("LEFT", reader, length)))
+
+
+def _starts_with(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    value, prefix = taking("STARTS_WITH", arguments, 2, 2)
+    if not isinstance(prefix, exp.Literal) or not prefix.is_string:
+        raise refuse("STARTS_WITH needs a constant prefix", "write STARTS_WITH(x, 'a')", "SRD-Q104")
+    return call("starts_with", reader.read(value), detail=str(prefix.this))
+
+
+def _trim(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    (value,) = taking("TRIM", arguments, 1, 1)
+    return call("trim", reader.read(value))
+
+
+def _if(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    test, then, otherwise = taking("IF", arguments, 3, 3)
+    return call("case", reader.condition(test), reader.read(then), reader.read(otherwise))
+
+
+def _named_part(name: str) -> Function:
+    def read(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+        (value,) = taking(name, arguments, 1, 1)
+        return date_part(name, reader.read(value))
+
+    return read
+
+
+def _part(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    unit, value = taking("DATE_PART", arguments, 2, 2)
+    return date_part(unit, reader.read(value))
+
+
+def _trunc(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    """DuckDB: DATE_TRUNC('month', d). BigQuery: DATE_TRUNC(d, MONTH)."""
+    first, second = taking("DATE_TRUNC", arguments, 2, 2)
+    if isinstance(first, exp.Literal):
+        return date_trunc(word(first), reader.read(second))
+    return date_trunc(word(second), reader.read(first))
+
+
+def _difference(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    """DuckDB: DATE_DIFF('day', earlier, later). BigQuery: DATE_DIFF(later, earlier, DAY)."""
+    first, second, third = taking("DATE_DIFF", arguments, 3, 3)
+    unit, later, earlier = (first, third, second) if isinstance(first, exp.Literal) else (third, first, second)
+    if word(unit) == "DAY":
+        return between(reader.read(later), reader.read(earlier))
+    raise refuse("dates differ by days", "write DATE_DIFF('day', earlier, later)", "SRD-Q104")
+
+
+def _moved(sign: int) -> Function:
+    def read(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+        value, interval = taking("DATE_ADD", arguments, 2, 2)
+        if not isinstance(interval, exp.Interval):
+            raise refuse("a date moves by an interval", "write DATE_ADD(d, INTERVAL 3 DAY)", "SRD-Q104")
+        return moved(reader.read(value), sign * days_of(interval))
+
+    return read
+
+
+def _date(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    (value,) = taking("DATE", arguments, 1, 1)
+    settled = as_kind(reader.read(value), Kind.DATE)
+    return settled if settled.kind is Kind.DATE else call("to_date", settled)
+
+
+_OPERATIONS = {
+    "ABS": "abs",
+    "SIGN": "sign",
+    "FLOOR": "floor",
+    "CEIL": "ceil",
+    "CEILING": "ceil",
+    "SQRT": "sqrt",
+    "EXP": "exp",
+    "LN": "ln",
+    "POWER": "power",
+    "POW": "power",
+    "MOD": "modulo",
+    "LEAST": "least",
+    "GREATEST": "greatest",
+    "SAFE_DIVIDE": "divide",
+    "LOWER": "lower",
+    "UPPER": "upper",
+    "LENGTH": "length",
+    "CHAR_LENGTH": "length",
+    "CONCAT": "concat",
+    "COALESCE": "coalesce",
+    "IFNULL": "coalesce",
+    "NULLIF": "nullif",
+}
+
+FUNCTIONS: dict[str, Function] = {
+    **{name: _direct(operation) for name, operation in _OPERATIONS.items()},
+    **{name: _named_part(name) for name in sorted(PART_NAMES - {"DOY"})},
+    "ROUND": _round,
+    "LOG10": _logarithm(10.0),
+    "LOG2": _logarithm(2.0),
+    "SUBSTRING": _substring,
+    "SUBSTR": _substring,
+    "LEFT": _left,
+    "TRIM": _trim,
+    "STARTS_WITH": _starts_with,
+    "IF": _if,
+    "IFF": _if,
+    "DATE_PART": _part,
+    "DATE_TRUNC": _trunc,
+    "DATETRUNC": _trunc,
+    "DATE_DIFF": _difference,
+    "DATEDIFF": _difference,
+    "DATE_ADD": _moved(1),
+    "DATE_SUB": _moved(-1),
+    "DATE": _date,
+}

@@ -1,0 +1,207 @@
+"""JOIN in SQL, to our `Join`: rows of one person meet public rows and that person's own rows, nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlglot import exp
+
+from sordino.errors import QuestionError
+from sordino.query.model.kinds import Kind
+from sordino.query.model.lineage import owners, same_owner
+from sordino.query.model.metadata import Schema
+from sordino.query.model.operations import call
+from sordino.query.model.relation import Filter, Join, Relation
+
+from .expression import Reader, chain
+from .refusals import only, refuse
+from .scope import Scope, Visible, unique_name
+
+Pair = tuple[str, str]
+How = Literal["inner", "left"]
+
+_REFUSED_SIDES = {
+    "RIGHT": ("RIGHT JOIN is not possible", "swap the two tables and write LEFT JOIN"),
+    "FULL": ("FULL JOIN is not possible", "ask with a LEFT JOIN, or put both tables together by UNION ALL"),
+}
+_REFUSED_KINDS = {
+    "CROSS": ("a join without a condition is not possible", "write JOIN … ON a.x = b.x"),
+    "SEMI": ("SEMI JOIN is not possible", "write WHERE EXISTS (SELECT 1 FROM … WHERE …)"),
+    "ANTI": ("ANTI JOIN is not possible", "write WHERE NOT EXISTS (SELECT 1 FROM … WHERE …)"),
+}
+
+
+def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
+    """Return the scope of the join that `node` asks for."""
+    how = how_of(node)
+    shared = sorted(left.qualifiers & right.qualifiers)
+    if shared:
+        called = f"are called {shared[0][:60]!r}" if shared[0] else "have no name"
+        raise QuestionError(f"two tables {called}; give one of them an alias: … AS other", "SRD-Q103")
+    condition = read_condition(left, right, node)
+    right = condition.filtered(right)
+    relation, names, swapped = _joined_relations(left, right, condition.pairs, how, schema)
+    scope = Scope(relation, _visible(left, right, names, swapped, condition.merged))
+    if not condition.remaining:
+        return scope
+    if how == "left":
+        raise refuse("a LEFT JOIN's ON may hold equalities and conditions on the right side", "move the rest to WHERE")
+    reader = Reader(scope)
+    return scope.with_relation(_narrowed(relation, reader, condition.remaining))
+
+
+def how_of(node: exp.Join) -> How:
+    """Return what sort of join it is."""
+    only(node, "this", "side", "kind", "on", "using")
+    side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
+    for refused, word in ((_REFUSED_SIDES, side), (_REFUSED_KINDS, kind)):
+        if word in refused:
+            raise refuse(*refused[word])
+    if not node.args.get("on") and not node.args.get("using"):
+        raise refuse(*_REFUSED_KINDS["CROSS"])
+    return "left" if side == "LEFT" else "inner"
+
+
+@dataclass(frozen=True)
+class JoinCondition:
+    """ON or USING, taken apart: equal columns, conditions on the right side alone, and whatever else there is."""
+
+    pairs: tuple[Pair, ...]
+    on_right: tuple[exp.Expr, ...] = ()
+    remaining: tuple[exp.Expr, ...] = ()
+    merged: frozenset[str] = frozenset()
+    """Columns of the right side that USING makes one with those of the left."""
+
+    def filtered(self, right: Scope) -> Scope:
+        """Return the right side, narrowed by the conditions on it alone."""
+        return right.with_relation(_narrowed(right.relation, Reader(right), self.on_right))
+
+
+def _narrowed(relation: Relation, reader: Reader, nodes: tuple[exp.Expr, ...]) -> Relation:
+    conditions = [reader.condition(node) for node in nodes]
+    if not conditions:
+        return relation
+    return Filter(relation, conditions[0] if len(conditions) == 1 else call("and", *conditions))
+
+
+def read_condition(left: Scope, right: Scope, node: exp.Join) -> JoinCondition:
+    """Return the join's condition, taken apart; its equalities are checked for kinds."""
+    if node.args.get("using"):
+        named = [exp.Column(this=identifier) for identifier in node.args["using"]]
+        pairs = [(left.find(column).column, right.find(column).column) for column in named]
+        condition = JoinCondition(tuple(pairs), merged=frozenset(pair[1] for pair in pairs))
+    else:
+        condition = _read_on(left, right, node.args["on"])
+    if not condition.pairs:
+        raise refuse(
+            "a join needs an equality between a column of each side",
+            "write ON a.x = b.x; compute expressions in a subquery first",
+        )
+    for pair in condition.pairs:
+        check_pair(left.relation, right.relation, pair)
+    return condition
+
+
+def _read_on(left: Scope, right: Scope, on: exp.Expr) -> JoinCondition:
+    pairs: list[Pair] = []
+    on_right: list[exp.Expr] = []
+    remaining: list[exp.Expr] = []
+    for part in chain(on, exp.And):
+        pair = equality(left, right, part)
+        if pair is not None:
+            pairs.append(pair)
+        elif all(not left.matching(column) for column in part.find_all(exp.Column)):
+            on_right.append(part)
+        else:
+            remaining.append(part)
+    return JoinCondition(tuple(pairs), tuple(on_right), tuple(remaining))
+
+
+def equality(left: Scope, right: Scope, node: exp.Expr) -> Pair | None:
+    """Return the pair (column of left, column of right) if the node says that they are equal; else None."""
+    if isinstance(node, exp.Paren):
+        return equality(left, right, node.this)
+    if not isinstance(node, exp.EQ) or not all(isinstance(side, exp.Column) for side in (node.this, node.expression)):
+        return None
+    for one, other in ((node.this, node.expression), (node.expression, node.this)):
+        on_left, on_right = left.matching(one), right.matching(other)
+        if on_left and on_right and not right.matching(one) and not left.matching(other):
+            return left.find(one).column, right.find(other).column
+    return None
+
+
+def check_pair(left: Relation, right: Relation, pair: Pair) -> None:
+    """Refuse columns that cannot be compared with one meaning on all engines."""
+    one, other = left.columns[pair[0]].kind, right.columns[pair[1]].kind
+    if one is not other or one is Kind.REAL:
+        raise QuestionError(
+            f"columns of kind {one.value} and {other.value} cannot be matched; cast them in a subquery to one kind, "
+            "and not to reals",
+            "SRD-Q104",
+        )
+
+
+def _joined_relations(
+    left: Scope, right: Scope, pairs: tuple[Pair, ...], how: How, schema: Schema
+) -> tuple[Relation, dict[str, str], bool]:
+    """Return the join, what the second side's columns are called in it, and whether the sides were swapped."""
+    if left.relation.is_public and not right.relation.is_public:
+        if how == "left":
+            raise refuse(
+                "a public table LEFT JOIN a private one has rows that belong to nobody",
+                "write private LEFT JOIN public; or, for keys from a public table: SELECT k.x, COUNT(p.y) "
+                "FROM keys AS k LEFT JOIN private AS p ON k.x = p.x GROUP BY k.x",
+                "SRD-Q105",
+            )
+        mirrored = tuple((there, here) for here, there in pairs)
+        return *_join(right.relation, left.relation, mirrored, how, schema), True
+    return *_join(left.relation, right.relation, pairs, how, schema), False
+
+
+def _join(
+    left: Relation, right: Relation, pairs: tuple[Pair, ...], how: How, schema: Schema
+) -> tuple[Relation, dict[str, str]]:
+    names: dict[str, str] = {}
+    for column in right.columns:
+        names[column] = unique_name(column, {*left.columns, *names.values()})
+    right_names = tuple(names.items())
+    if right.is_public:
+        single = schema.by_row and not left.is_public
+        return Join(left, right, pairs, how, right_names, single=single), names
+    matched = owner_matched(left, right, pairs, schema, "a join of two private tables")
+    return Join(left, right, matched, how, right_names, on_owner=True), names
+
+
+def owner_matched(
+    left: Relation, right: Relation, pairs: tuple[Pair, ...], schema: Schema, what: str
+) -> tuple[Pair, ...]:
+    """Return the pairs besides the owners' equality; refuse if the pairs do not say that owners are equal."""
+    if schema.by_row:
+        raise refuse(
+            f"{what} is not possible where single rows are protected",
+            "rows of others would decide about a row; declare the table that it needs public, or a unit of people",
+            "SRD-Q105",
+        )
+    if not any(same_owner(left, one, right, other, schema) for one, other in pairs):
+        raise refuse(
+            f"{what} must be keyed by the person",
+            f"write ON a.{schema.unit.name} = b.{schema.unit.name} AND … with the person's column of each side, so "
+            "that only rows of one person meet",
+            "SRD-Q105",
+        )
+    left_owners, right_owners = owners(left, schema), owners(right, schema)
+    return tuple((one, other) for one, other in pairs if not (one in left_owners and other in right_owners))
+
+
+def _visible(
+    left: Scope, right: Scope, names: dict[str, str], swapped: bool, merged: frozenset[str]
+) -> tuple[Visible, ...]:
+    on_left = [replace(seen, column=names[seen.column]) if swapped else seen for seen in left.visible]
+    on_right = [
+        replace(
+            seen, column=seen.column if swapped else names[seen.column], merged=seen.merged or seen.column in merged
+        )
+        for seen in right.visible
+    ]
+    return (*on_left, *on_right)

@@ -1,0 +1,113 @@
+"""GROUP BY and DISTINCT in a subquery, to our `PerPerson`: keyed by the person, so everyone is summarised alone."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sordino.errors import QuestionError
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.lineage import owners
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Project, Relation, Summary
+
+from .calls import AggregateCall
+from .context import Context
+from .grouped import GroupedReader, group_keys, group_nodes, refuse_real
+from .names import items, output_names
+from .refusals import only, refuse
+from .scope import Scope, Visible
+from .summary import FUNCTIONS, summary_column
+
+
+class _SummaryReader(GroupedReader):
+    """Reads a subquery's SELECT and HAVING, and collects the summaries that they need."""
+
+    def __init__(self, scope: Scope, keys: list[NamedExpression]) -> None:
+        super().__init__(scope, [(key, ColumnRef(key.kind, name)) for name, key, _ in keys])
+        self._collected: dict[tuple[str, Expression | None], Summary] = {}
+
+    @property
+    def summaries(self) -> tuple[Summary, ...]:
+        """Those read so far."""
+        return tuple(self._collected.values())
+
+    def aggregate(self, called: AggregateCall) -> Expression:
+        """Return the column in which the summary will stand."""
+        if called.name not in FUNCTIONS:
+            raise refuse(
+                f"{called.name} is not possible in a subquery", f"for each person there are {', '.join(FUNCTIONS)}"
+            )
+        function, argument = FUNCTIONS[called.name](called, self.rows)
+        made = (function, argument)
+        if made not in self._collected:
+            column = summary_column(function, argument, self.scope.relation)
+            self._collected[made] = (f"s{len(self._collected)}", function, argument, column)
+        name, _, _, column = self._collected[made]
+        return ColumnRef(column.kind, name)
+
+
+def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
+    """Return the rows of a subquery with GROUP BY."""
+    group = select.args.get("group")
+    if group is not None:
+        only(group, "expressions")
+    refuse_unkeyed(scope.relation, context, "an inner GROUP BY")
+    keys = _keys(select, scope)
+    held = owners(scope.relation, context.schema)
+    if not any(isinstance(key, ColumnRef) and key.name in held for _, key, _ in keys):
+        raise _not_keyed(context, "GROUP BY in a subquery", "GROUP BY")
+    reader = _SummaryReader(scope, keys)
+    listed = items(select, scope)
+    outputs = [reader.read(item.node) for item in listed]
+    names = output_names(listed)
+    reader.named = dict(zip((name.lower() for name in names), outputs, strict=True))
+    having = select.args.get("having")
+    condition = None if having is None else reader.condition(having.this)
+    grouped: Relation = PerPerson(scope.relation, tuple(keys), reader.summaries)
+    grouped = grouped if condition is None else Filter(grouped, condition)
+    columns = grouped.columns
+    named = tuple((f"c{place}", output, derive(output, columns)) for place, output in enumerate(outputs))
+    return Scope(Project(grouped, named), tuple(Visible("", name, f"c{place}") for place, name in enumerate(names)))
+
+
+def distinct_rows(scope: Scope, context: Context) -> Scope:
+    """Return each person's different rows."""
+    refuse_unkeyed(scope.relation, context, "DISTINCT")
+    if not owners(scope.relation, context.schema) & {seen.column for seen in scope.visible}:
+        raise _not_keyed(context, "DISTINCT in a subquery", "SELECT DISTINCT")
+    columns = scope.relation.columns
+    keys = [
+        _key(seen.column, ColumnRef(columns[seen.column].kind, seen.column), scope.relation) for seen in scope.visible
+    ]
+    return scope.with_relation(PerPerson(scope.relation, tuple(keys), ()))
+
+
+def refuse_unkeyed(relation: Relation, context: Context, what: str) -> None:
+    """Refuse what summarises rows of people where there are none."""
+    if context.schema.by_row:
+        raise refuse(
+            f"{what} is not possible where single rows are protected",
+            "each row is a unit of its own; aggregate at the outside, or declare a unit of people",
+            "SRD-Q105",
+        )
+    if relation.is_public:
+        raise refuse(f"{what} over public tables alone is not possible", "add the result as a public table", "SRD-Q105")
+
+
+def _not_keyed(context: Context, what: str, where: str) -> QuestionError:
+    unit = context.schema.unit.name
+    return refuse(
+        f"{what} must be keyed by the person, else one person's rows would change what others are counted as",
+        f"write {where} {unit}, … with the person's column; or aggregate at the outside alone",
+        "SRD-Q105",
+    )
+
+
+def _keys(select: exp.Select, scope: Scope) -> list[NamedExpression]:
+    read = group_keys(group_nodes(select.args.get("group")), select, scope)
+    return [_key(f"g{place}", expression, scope.relation) for place, expression in enumerate(read)]
+
+
+def _key(name: str, expression: Expression, source: Relation) -> NamedExpression:
+    refuse_real(expression)
+    return name, expression, derive(expression, source.columns)

@@ -1,0 +1,150 @@
+"""WHERE, to our `Filter` and `SemiJoin`: conditions on one row, and membership in public or in one's own rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.operations import call
+from sordino.query.model.relation import Filter, Relation, SemiJoin
+
+from .calls import has_aggregates
+from .context import Context
+from .expression import Reader, chain
+from .join import Pair, check_pair, owner_matched
+from .refusals import only, refuse
+from .scope import Scope
+
+_EXISTS = ("expressions", "from_", "joins", "where")
+
+
+def filtered(scope: Scope, where: exp.Expr | None, context: Context) -> Scope:
+    """Return the rows for which WHERE holds."""
+    if where is None:
+        return scope
+    only(where, "this")
+    return narrowed(scope, chain(where.this, exp.And), context)
+
+
+def narrowed(scope: Scope, parts: list[exp.Expr], context: Context) -> Scope:
+    """Return the rows for which all parts hold."""
+    conditions: list[Expression] = []
+    reader = Reader(scope)
+    memberships: list[_Membership] = []
+    for part in parts:
+        membership = _membership(part)
+        if membership is None:
+            conditions.append(reader.condition(part))
+        else:
+            memberships.append(membership)
+    relation = _with_conditions(scope.relation, conditions)
+    for membership in memberships:
+        relation = membership.narrowed(scope.with_relation(relation), context)
+    return scope.with_relation(relation)
+
+
+def _with_conditions(relation: Relation, conditions: list[Expression]) -> Relation:
+    if not conditions:
+        return relation
+    return Filter(relation, conditions[0] if len(conditions) == 1 else call("and", *conditions))
+
+
+@dataclass(frozen=True)
+class _Membership:
+    """One ``[NOT] IN (SELECT …)`` or ``[NOT] EXISTS (SELECT …)``."""
+
+    node: exp.Expr
+    negated: bool
+
+    def narrowed(self, scope: Scope, context: Context) -> Relation:
+        """Return the rows that are (or are not) members."""
+        read = _exists if isinstance(self.node, exp.Exists) else _in
+        members, pairs = read(self.node, scope, context)
+        source = scope.relation
+        if self.negated and isinstance(self.node, exp.In):
+            # NULL is not among any members, and not outside of them either.
+            columns = source.columns
+            present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
+            source = _with_conditions(source, [*present])
+        return _semi_join(source, members, pairs, self.negated, context)
+
+
+def _membership(part: exp.Expr) -> _Membership | None:
+    node, negated = part, False
+    while isinstance(node, exp.Paren | exp.Not):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    found = isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
+    return _Membership(node, negated) if found else None
+
+
+def _semi_join(
+    source: Relation, members: Relation, pairs: tuple[Pair, ...], negated: bool, context: Context
+) -> Relation:
+    for pair in pairs:
+        check_pair(source, members, pair)
+    if members.is_public:
+        return SemiJoin(source, members, pairs, negated)
+    if source.is_public:
+        raise refuse(
+            "a public table cannot be narrowed by private rows", "start from the private table and join", "SRD-Q105"
+        )
+    matched = owner_matched(source, members, pairs, context.schema, "a private subquery in WHERE")
+    return SemiJoin(source, members, matched, negated, on_owner=True)
+
+
+def _in(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, tuple[Pair, ...]]:
+    only(node, "this", "query")
+    tested = node.this.expressions if isinstance(node.this, exp.Tuple) else [node.this]
+    members = context.subquery(node.args["query"])
+    if not all(isinstance(one, exp.Column) for one in tested):
+        raise refuse("IN (SELECT …) tests columns", "compute the expression in a subquery first", "SRD-Q104")
+    if len(tested) != len(members.visible):
+        raise refuse(
+            f"IN (SELECT …) tests {len(tested)} column(s), but the subquery selects {len(members.visible)}",
+            "select as many",
+            "SRD-Q104",
+        )
+    pairs = zip((scope.find(one).column for one in tested), (seen.column for seen in members.visible), strict=True)
+    return members.relation, tuple(pairs)
+
+
+def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, tuple[Pair, ...]]:
+    only(node, "this")
+    select = node.this
+    if not isinstance(select, exp.Select):
+        raise refuse("EXISTS needs a plain SELECT", "write EXISTS (SELECT 1 FROM … WHERE …)")
+    only(select, *_EXISTS)
+    if has_aggregates(select.expressions):
+        raise refuse("an aggregate always has a row, so EXISTS always holds", "write EXISTS (SELECT 1 FROM … WHERE …)")
+    inner = context.sources(select)
+    where = select.args.get("where")
+    pairs: list[Pair] = []
+    inside: list[exp.Expr] = []
+    for part in [] if where is None else chain(where.this, exp.And):
+        pair = _correlation(part, scope, inner)
+        if pair is None:
+            inside.append(part)
+        else:
+            pairs.append(pair)
+    if not pairs:
+        raise refuse(
+            "EXISTS must be joined to the rows outside",
+            "write WHERE inner.x = outer.x AND …, with the person's column if its rows are private",
+            "SRD-Q105",
+        )
+    return narrowed(inner, inside, context).relation, tuple(pairs)
+
+
+def _correlation(part: exp.Expr, outer: Scope, inner: Scope) -> Pair | None:
+    """Return (column outside, column inside) if the part says that they are equal. Names mean what is inside first."""
+    if isinstance(part, exp.Paren):
+        return _correlation(part.this, outer, inner)
+    if not isinstance(part, exp.EQ) or not all(isinstance(side, exp.Column) for side in (part.this, part.expression)):
+        return None
+    for here, there in ((part.this, part.expression), (part.expression, part.this)):
+        if inner.matching(here) and not inner.matching(there):
+            return outer.find(there).column, inner.find(here).column
+    return None

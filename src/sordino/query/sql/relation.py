@@ -1,0 +1,188 @@
+"""From FROM, subqueries, WITH and UNION ALL to relations. Columns get names of our own: no alias reaches an engine."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sordino.errors import QuestionError
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.metadata import Schema
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Project, Relation, Scan, UnionAll
+
+from .calls import has_aggregates
+from .context import Context, measured, renamed
+from .join import joined
+from .names import Item, items, output_names
+from .person import distinct_rows, summarised
+from .predicate import filtered
+from .refusals import FUNCTIONS as REFUSED_FUNCTIONS
+from .refusals import only, refuse, refused_node, unknown_name
+from .scope import Scope, Visible
+from .window import WindowReader
+
+_FILE_ENDINGS = (".csv", ".parquet", ".json", ".db", ".duckdb", ".arrow", ".tsv", ".txt", ".gz")
+_CATALOGUES = (
+    "information_schema",
+    "pg_catalog",
+    "sys",
+    "system",
+    "duckdb",
+    "sqlite_master",
+    "pg_tables",
+    "duckdb_tables",
+)
+_MOST_BRANCHES = 100
+_SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
+
+
+def new_context(schema: Schema) -> Context:
+    """Return the context of a whole question."""
+    return Context(schema, read_query, read_from)
+
+
+def read_query(query: exp.Expr, context: Context) -> Scope:
+    """Return the rows of a subquery: a SELECT, or several put together by UNION ALL."""
+    if isinstance(query, exp.Subquery):
+        only(query, "this", "alias")
+        return renamed(read_query(query.this, context), query.args.get("alias"))
+    if isinstance(query, exp.Union):
+        return _union(query, context.naming(query))
+    if isinstance(query, exp.Select):
+        return _select(query, context.naming(query))
+    raise refused_node(query)
+
+
+def read_from(select: exp.Select, context: Context) -> Scope:
+    """Return the rows of FROM, joined from left to right."""
+    clause = select.args.get("from_")
+    if clause is None:
+        raise refuse("a question needs a table", "write SELECT … FROM …")
+    only(clause, "this")
+    scope = read_source(clause.this, context)
+    for join in select.args.get("joins") or ():
+        scope = measured(joined(scope, read_source(join.this, context), join, context.schema))
+    return scope
+
+
+def read_source(source: exp.Expr, context: Context) -> Scope:
+    """Return the rows of one table, of a name given by WITH, or of a subquery."""
+    if isinstance(source, exp.Subquery):
+        return context.subquery(source)
+    if not isinstance(source, exp.Table):
+        raise refused_node(source)
+    only(source, "this", "db", "catalog", "alias")
+    if not isinstance(source.this, exp.Identifier):
+        raise _refused_function(source.this)
+    name = ".".join(part.name for part in source.parts)
+    scope = context.named.get(name.lower()) or Scope.over(_table(name, context), name)
+    alias = source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+    return renamed(scope, alias)
+
+
+def _table(name: str, context: Context) -> Relation:
+    matching = [table for table in context.schema.tables if table.lower() == name.lower()]
+    if len(matching) == 1:
+        return Scan(context.schema.tables[matching[0]])
+    lowered = name.lower()
+    if lowered.endswith(_FILE_ENDINGS) or "/" in name:
+        raise refuse(f"{name[:60]!r} looks like a file", REFUSED_FUNCTIONS["READ_CSV"])
+    if lowered.split(".")[0] in _CATALOGUES:
+        raise refuse(f"{name[:60]!r} is the engine's own", "the data set's schema lists its tables and columns")
+    raise unknown_name("table", name, [*context.schema.tables, *context.named])
+
+
+def _refused_function(function: exp.Expr) -> QuestionError:
+    name = (
+        function.name.upper()
+        if isinstance(function, exp.Anonymous)
+        else function.sql_name()
+        if isinstance(function, exp.Func)
+        else ""
+    )
+    why = REFUSED_FUNCTIONS.get(name, "select from a table of the data set")
+    return refuse(f"the table function {name[:60]} is not possible", why)
+
+
+def _select(select: exp.Select, context: Context) -> Scope:
+    only(select, *_SELECT)
+    distinct = select.args.get("distinct")
+    if distinct is not None:
+        only(distinct)
+    scope = filtered(context.sources(select), select.args.get("where"), context)
+    if select.args.get("group") is not None or has_aggregates(select.expressions):
+        found = summarised(select, scope, context)
+    elif select.args.get("having") is not None:
+        raise refuse("HAVING without GROUP BY is not possible in a subquery", "write WHERE")
+    else:
+        found = _projected(items(select, scope), scope, context)
+    return found if distinct is None else distinct_rows(found, context)
+
+
+def _projected(listed: list[Item], scope: Scope, context: Context) -> Scope:
+    reader = WindowReader(scope, context.schema)
+    outputs = [item.read(reader) for item in listed]
+    return project(reader.relation, outputs, output_names(listed))
+
+
+def project(source: Relation, outputs: list[Expression], names: list[str]) -> Scope:
+    """Return the rows of some expressions, seen under the names given."""
+    columns = source.columns
+    named = tuple((f"c{place}", output, derive(output, columns)) for place, output in enumerate(outputs))
+    visible = tuple(Visible("", name, f"c{place}") for place, name in enumerate(names))
+    return Scope(Project(source, named), visible)
+
+
+def _union(union: exp.Union, context: Context) -> Scope:
+    parts = _branches(union)
+    if len(parts) > _MOST_BRANCHES:
+        raise refuse(f"a UNION ALL has at most {_MOST_BRANCHES} parts", "ask in several questions", "SRD-Q101")
+    branches = [context.subquery(part) for part in parts]
+    first = branches[0]
+    kinds = [_kinds(branch) for branch in branches]
+    if any(other != kinds[0] for other in kinds):
+        raise QuestionError(
+            "the parts of a UNION ALL need as many columns, of the same kinds, in the same order; write CAST(…)",
+            "SRD-Q104",
+        )
+    relations = [_in_order(branch) for branch in branches]
+    if len({relation.is_public for relation in relations}) > 1:
+        raise refuse("private and public rows cannot be put together", "ask about the private rows alone", "SRD-Q105")
+    return project_names(UnionAll(tuple(relations)), [seen.name for seen in first.visible])
+
+
+def project_names(relation: Relation, names: list[str]) -> Scope:
+    """Return the relation's columns, seen under the names given."""
+    return Scope(
+        relation, tuple(Visible("", name, column) for name, column in zip(names, relation.columns, strict=True))
+    )
+
+
+def _branches(union: exp.Union) -> list[exp.Expr]:
+    """Return the parts from left to right, without recursion."""
+    parts: list[exp.Expr] = []
+    stack: list[exp.Expr] = [union]
+    while stack:
+        part = stack.pop()
+        if type(part) is exp.Union:
+            only(part, "this", "expression", "with_", "distinct")
+            if part.args.get("distinct"):
+                raise refuse(
+                    "UNION keeps one of several equal rows, whoever owns them",
+                    "write UNION ALL, and COUNT(DISTINCT …)",
+                    "SRD-Q105",
+                )
+            stack += [part.expression, part.this]
+        else:
+            parts.append(part)
+    return parts
+
+
+def _kinds(scope: Scope) -> list[object]:
+    return [scope.relation.columns[seen.column].kind for seen in scope.visible]
+
+
+def _in_order(scope: Scope) -> Relation:
+    columns = scope.relation.columns
+    outputs: list[Expression] = [ColumnRef(columns[seen.column].kind, seen.column) for seen in scope.visible]
+    return project(scope.relation, outputs, [seen.name for seen in scope.visible]).relation

@@ -1,0 +1,95 @@
+"""Which names can be used at one place of a query, and which column of the relation each of them means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from sordino.errors import QuestionError
+from sordino.query.model.expression import ColumnRef
+from sordino.query.model.relation import Relation
+
+from .refusals import only, refuse, unknown_name
+
+
+@dataclass(frozen=True)
+class Visible:
+    """A name that can be said, the table or alias that it belongs to, and the relation's column that it means."""
+
+    qualifier: str
+    name: str
+    column: str
+    merged: bool = False
+    """Joined by USING: it is the same as a column on the left, so a bare name does not mean it."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """A relation and the names of its columns. Names are compared without regard to case, as DuckDB does."""
+
+    relation: Relation
+    visible: tuple[Visible, ...]
+
+    @classmethod
+    def over(cls, relation: Relation, qualifier: str) -> Scope:
+        """Return the scope in which all columns of a relation are seen under one qualifier."""
+        return cls(relation, tuple(Visible(qualifier, name, name) for name in relation.columns))
+
+    @property
+    def qualifiers(self) -> frozenset[str]:
+        """All tables and aliases, in lower case."""
+        return frozenset(seen.qualifier.lower() for seen in self.visible)
+
+    def with_relation(self, relation: Relation) -> Scope:
+        """Return the same names over a relation that has the same columns at least."""
+        return replace(self, relation=relation)
+
+    def matching(self, node: exp.Column) -> list[Visible]:
+        """Return all that the name could mean here."""
+        only(node, "this", "table")
+        if not isinstance(node.this, exp.Identifier):
+            return []
+        qualifier, name = node.table.lower(), node.name.lower()
+        return [
+            seen
+            for seen in self.visible
+            if seen.name.lower() == name and (seen.qualifier.lower() == qualifier if qualifier else not seen.merged)
+        ]
+
+    def find(self, node: exp.Column) -> Visible:
+        """Return what the name means; raise an error that names close ones if it means nothing, or several things."""
+        found = self.matching(node)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            ways = " or ".join(sorted({f"{seen.qualifier}.{seen.name}" for seen in found}))
+            raise QuestionError(f"the column {node.name[:60]!r} could mean {ways}; say which", "SRD-Q103")
+        if isinstance(node.this, exp.Star):
+            raise refuse(f"{node.table}.* is not possible here", "list the columns that you want")
+        if node.table and node.table.lower() not in self.qualifiers:
+            raise unknown_name("table or alias", node.table, {seen.qualifier for seen in self.visible})
+        raise unknown_name("column", node.name, [seen.name for seen in self.visible])
+
+    def reference(self, node: exp.Column) -> ColumnRef:
+        """Return the expression that the name stands for."""
+        column = self.find(node).column
+        return ColumnRef(self.relation.columns[column].kind, column)
+
+    def starred(self, qualifier: str = "") -> list[Visible]:
+        """Return what ``*`` or ``qualifier.*`` stands for."""
+        if not qualifier:
+            return [seen for seen in self.visible if not seen.merged]
+        if qualifier.lower() not in self.qualifiers:
+            raise unknown_name("table or alias", qualifier, {seen.qualifier for seen in self.visible})
+        return [seen for seen in self.visible if seen.qualifier.lower() == qualifier.lower()]
+
+
+def unique_name(wanted: str, taken: frozenset[str] | set[str]) -> str:
+    """Return the name, or the name with the first number that makes it new; case does not distinguish names."""
+    lowered = {name.lower() for name in taken}
+    name, number = wanted, 1
+    while name.lower() in lowered:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name

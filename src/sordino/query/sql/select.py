@@ -1,0 +1,126 @@
+"""The outermost SELECT, to a `Question`: keys, aggregates, and what is computed from their noisy values."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from sordino.query.estimate.evaluate import refuse_lists
+from sordino.query.model.expression import Expression
+from sordino.query.model.question import Options, Output, Question
+
+from .aggregates import OutputReader, refuse_without_aggregates
+from .context import Context
+from .grouped import position
+from .key_table import keyed_sources
+from .keys import named_keys, read_keys
+from .names import item, output_names
+from .predicate import filtered
+from .refusals import only, refuse, refused_node
+
+_SELECT = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
+_DIGITS = 9
+_MOST_OUTPUTS = 300
+
+
+def read_question(tree: exp.Expr, context: Context, options: Options) -> Question:
+    """Return the question that the outermost query asks."""
+    select = _outermost(tree)
+    context = context.naming(select)
+    only(select, *_SELECT)
+    if len(select.expressions) > _MOST_OUTPUTS:
+        raise refuse(f"a question has at most {_MOST_OUTPUTS} columns", "ask in several questions")
+    sources = keyed_sources(select, context)
+    scope = filtered(context.sources(select), select.args.get("where"), context) if sources is None else sources.scope
+    if scope.relation.is_public:
+        raise refuse("all tables in this question are public", "it needs no privacy: query them directly", "SRD-Q106")
+    keys, sets = read_keys(select, scope, context.schema)
+    reader = OutputReader(scope, keys, context.schema, key_table=sources is not None)
+    outputs = _outputs(select, reader)
+    having = _having(select, reader, outputs)
+    order = _order(select, reader, outputs)
+    refuse_without_aggregates(reader)
+    return Question(
+        schema=context.schema,
+        relation=scope.relation,
+        aggregates=tuple(reader.aggregates),
+        outputs=outputs,
+        keys=named_keys(keys, select, scope),
+        key_table=None if sources is None else sources.table_for(keys),
+        grouping_sets=sets,
+        having=having,
+        order=order,
+        limit=_count(select.args.get("limit"), "LIMIT"),
+        offset=_count(select.args.get("offset"), "OFFSET") or 0,
+        options=options,
+    )
+
+
+def _outermost(tree: exp.Expr) -> exp.Select:
+    while isinstance(tree, exp.Subquery | exp.Paren):
+        only(tree, "this")
+        tree = tree.this
+    if not isinstance(tree, exp.Select):
+        raise refused_node(tree)
+    return tree
+
+
+def _outputs(select: exp.Select, reader: OutputReader) -> tuple[Output, ...]:
+    listed = [item(node) for node in select.expressions]
+    expressions = [reader.read(one.node) for one in listed]
+    for expression in expressions:
+        refuse_lists(expression, frozenset(reader.lists))
+    return tuple(Output(name, expression) for name, expression in zip(output_names(listed), expressions, strict=True))
+
+
+def _having(select: exp.Select, reader: OutputReader, outputs: tuple[Output, ...]) -> Expression | None:
+    clause = select.args.get("having")
+    if clause is None:
+        return None
+    reader.named = {output.name.lower(): output.expression for output in outputs}
+    condition = reader.condition(clause.this)
+    _refuse_lists_at_all(condition, reader)
+    return condition
+
+
+def _order(
+    select: exp.Select, reader: OutputReader, outputs: tuple[Output, ...]
+) -> tuple[tuple[Expression, bool], ...]:
+    clause = select.args.get("order")
+    if clause is None:
+        return ()
+    only(clause, "expressions")
+    reader.named = {output.name.lower(): output.expression for output in outputs}
+    order: list[tuple[Expression, bool]] = []
+    for one in clause.expressions:
+        only(one, "this", "desc", "nulls_first")
+        expression = _ordered_by(one.this, reader, outputs)
+        _refuse_lists_at_all(expression, reader)
+        order.append((expression, bool(one.args.get("desc"))))
+    return tuple(order)
+
+
+def _refuse_lists_at_all(expression: Expression, reader: OutputReader) -> None:
+    if expression.columns & reader.lists:
+        raise refuse("a list is neither large nor small", "use one number, such as QUANTILE(x, 0.5)", "SRD-Q104")
+
+
+def _ordered_by(node: exp.Expr, reader: OutputReader, outputs: tuple[Output, ...]) -> Expression:
+    """A position or an alias of the SELECT comes first, as in SQL."""
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return outputs[position(str(node.this), len(outputs))].expression
+    if isinstance(node, exp.Column) and not node.table and node.name.lower() in reader.named:
+        return reader.named[node.name.lower()]
+    return reader.read(node)
+
+
+def _count(clause: exp.Expr | None, word: str) -> int | None:
+    if clause is None:
+        return None
+    if not isinstance(clause, exp.Limit | exp.Offset):
+        raise refuse("FETCH is not possible", "write LIMIT 10")
+    only(clause, "expression")
+    node = clause.expression
+    text = str(node.this) if isinstance(node, exp.Literal) and not node.is_string else ""
+    if not (text.isdecimal() and text.isascii() and len(text) <= _DIGITS):
+        raise refuse(f"{word} needs a constant whole number", f"write {word} 10", "SRD-Q104")
+    return int(text)
