@@ -11,7 +11,9 @@ from query_bars import beside_plain, covers, errors_at_most, grows, keeps_at_lea
 NOTES = """\
 *Time.* The plain engine is the same DuckDB without any privacy, on the same Parquet file. Where one row is protected,
 it runs the same GROUP BY; where one person is, it groups by person and city, and its ten million groups are fetched as
-Arrow or summed up by an outer query. *The whole process* is `python -c` from nothing to the printed answer.
+Arrow or summed up by an outer query. *Warm*: the same question again, whose translation for the engine is remembered,
+and questions that were never asked before. *The whole process* is `python -c` from nothing to the printed answer;
+bytecode is there already, as it is of whatever is installed.
 
 *Error.* Visits: 20,000 rows, five public cities, count and mean fare, one person protected, three of whose rows count
 at most, ε = 1 in total for the whole query. Each peer is used as an expert would: fares centred where it does not do so
@@ -19,8 +21,10 @@ itself, count and sum asked for once and divided by hand where it would pay for 
 Figures are root mean square errors over all cities and repetitions, ours : theirs = ratio; times are for one release.
 Tumult answers a hundred such tasks in one query. Where three visits of five are kept, every side counts two fifths too
 few, so only the means differ. Medians: 1,000 numbers from 0 to 100 of three shapes, ε = 0.1 and 1, one row protected;
-OpenDP chooses among 1,001 evenly spread candidates. Private keys: words by Zipf's law, 100,000 people; PipelineDP's
-truncated geometric selection beside its count, and its threshold on the noisy count itself.
+OpenDP chooses among 1,001 evenly spread candidates; Tumult and sordino find all repetitions in one query, by groups.
+Peers buy no interval. Ours takes three tenths of ε, so it is shown with and without. Private keys: words by Zipf's law,
+100,000 people; PipelineDP's truncated geometric selection beside its count, and its threshold on the noisy count
+itself, which is our way as well, by noise without tails. Errors are those of the keys that each side shows.
 """
 """What the page of documentation says above this room's table."""
 
@@ -34,6 +38,10 @@ PEER_REPETITIONS = {"opendp": 2_000, "smartnoise": 1_000, "pipelinedp": 1_000}
 """Enough that a ratio is known to about two percent: each repetition gives five counts and five means."""
 TUMULT_COPIES, TUMULT_REPETITIONS = 100, 8
 """Tumult takes about ten seconds for every query, so it answers a hundred tasks side by side in each."""
+
+MEDIANS_OF_OURS = 1_000
+MEDIANS_OF_PEERS = {"opendp": 1_000, "diffprivlib": 1_000, "tumult": 200}
+"""For each of six settings: the mean ratio is known to about two percent, beside Tumult four."""
 
 
 def cases() -> list[Case]:
@@ -71,7 +79,10 @@ def _by_person() -> list[Case]:
 def _overhead() -> list[Case]:
     task = _task(people=8_000)
     small = {name: task[name] for name in ("path", "cities")}
-    found = [Case("20,000 rows, warm", Call("sordino_query", "small", small), None, at_most_seconds(0.06), repeats=5)]
+    found = []
+    for question in ("the same", "another"):
+        ours = Call("sordino_query", "small", small | {"question": question})
+        found.append(Case(f"20,000 rows, warm, {question} question", ours, None, at_most_seconds(0.06), repeats=5))
     for peer in ("smartnoise", "pipelinedp", "opendp", "tumult"):
         repeats = 1 if peer == "tumult" else 3
         ours, theirs = Call("sordino_query", "cold", small), Call(peer, "cold", task)
@@ -131,18 +142,23 @@ def _medians() -> list[Case]:
             table = query_data.values(shape, 1_000)
             name = f"{shape}, ε = {epsilon:g}"
             settings.append({"name": name, "path": str(table.path), "median": table.median, "epsilon": epsilon})
-    found = []
-    for peer, repetitions in (("opendp", 500), ("diffprivlib", 500), ("tumult", 200)):
-        ours = Call("sordino_query", "medians", {"settings": settings, "repetitions": 200})
-        theirs = Call(peer, "medians", {"settings": settings, "repetitions": repetitions})
-        what = "median of 1,000 rows, root mean square error, six settings"
-        found.append(Case(what, ours, theirs, medians_at_most(1), repeats=1, fresh=True))
-    return found
+    found = [_medians_against(peer, settings, intervals=False) for peer in MEDIANS_OF_PEERS]
+    return [*found, _medians_against("opendp", settings, intervals=True)]
+
+
+def _medians_against(peer: str, settings: list[dict[str, Any]], *, intervals: bool) -> Case:
+    """Peers buy no interval, so the bar is for those without."""
+    ours = {"settings": settings, "repetitions": MEDIANS_OF_OURS, "intervals": intervals}
+    theirs = {"settings": settings, "repetitions": MEDIANS_OF_PEERS[peer]}
+    words = "with intervals, which the peer has not" if intervals else "without intervals"
+    what = f"median of 1,000 rows, root mean square error, six settings: {words}"
+    calls = Call("sordino_query", "medians", ours), Call(peer, "medians", theirs)
+    return Case(what, *calls, medians_at_most(None if intervals else 1), repeats=1, fresh=True)
 
 
 def _private_keys() -> list[Case]:
     found = []
-    for strategy, limit in (("TRUNCATED_GEOMETRIC", 1), ("LAPLACE_THRESHOLDING", None)):
+    for strategy in ("TRUNCATED_GEOMETRIC", "LAPLACE_THRESHOLDING"):
         for each in (1, 4):
             table = query_data.words(100_000, each)
             asked = {"path": str(table.path), "truth": table.people, "epsilon": EPSILON, "delta": 1e-6, "each": each}
@@ -150,5 +166,5 @@ def _private_keys() -> list[Case]:
             theirs = Call("pipelinedp", "private_keys", asked | {"strategy": strategy, "repetitions": 5})
             chosen = strategy.lower().replace("_", " ")
             what = f"private keys and counts, ε = 1, δ = 1e-6, at most {each} of a person; {chosen}"
-            found.append(Case(what, ours, theirs, keeps_at_least(limit), repeats=1, fresh=True))
+            found.append(Case(what, ours, theirs, keeps_at_least(1), repeats=1, fresh=True))
     return found

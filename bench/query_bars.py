@@ -59,21 +59,24 @@ def covers(share: float) -> Bar:
     return judge
 
 
-def medians_at_most(times: float) -> Bar:
-    """The geometric mean over all settings of our error divided by theirs is at most `times`."""
+def medians_at_most(times: float | None) -> Bar:
+    """The geometric mean over all settings of our error divided by theirs is at most `times`; None: shown only."""
 
     def judge(ours: Measured, theirs: Measured | None) -> Verdict:
         assert theirs is not None
         ratios = {name: ours.values[name] / theirs.values[name] for name in ours.values}
         mean = exp(sum(log(ratio) for ratio in ratios.values()) / len(ratios))
         worst = max(ratios, key=lambda name: ratios[name])
-        return Verdict(f"{mean:.2f}, worst {ratios[worst]:.2f} ({worst})", f"geometric mean ≤ {times:g}", mean <= times)
+        figure = f"{mean:.2f}, worst {ratios[worst]:.2f} ({worst})"
+        if times is None:
+            return Verdict(figure, "", passed=True)
+        return Verdict(figure, f"geometric mean ≤ {times:g}", mean <= times)
 
     return judge
 
 
-def keeps_at_least(times: float | None) -> Bar:
-    """We keep at least `times` as many keys as the peer; None: shown only."""
+def keeps_at_least(times: float) -> Bar:
+    """We keep at least `times` as many keys as the peer."""
 
     def judge(ours: Measured, theirs: Measured | None) -> Verdict:
         assert theirs is not None
@@ -81,8 +84,6 @@ def keeps_at_least(times: float | None) -> Bar:
         figure = f"{kept:,.0f} : {peer:,.0f} keys"
         if "count" in ours.values:
             figure += f", count errors {ours.values['count']:.3g} : {theirs.values['count']:.3g}"
-        if times is None:
-            return Verdict(figure, "", passed=True)
         return Verdict(figure, f"≥ {times:g} × the peer's keys", kept >= times * peer)
 
     return judge

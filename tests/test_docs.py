@@ -271,7 +271,11 @@ def class_of(name: str) -> Any:
 def members(owner: str) -> set[str]:
     """Return what can be read off an instance of a class: methods, fields, and what ``__init__`` sets."""
     thing = class_of(owner)
-    stored = {name for each in thing.__mro__[:-1] for name in re.findall(r"self\.(\w+) =", inspect.getsource(each))}
+    stored = {
+        name
+        for each in thing.__mro__[:-1]
+        for name in re.findall(r"self\.(\w+)(?:: [^=\n]+)? =", inspect.getsource(each))
+    }
     return {*dir(thing), *getattr(thing, "__dataclass_fields__", ()), *stored}
 
 

@@ -56,14 +56,16 @@ def by_person(path: str, cities: list[str], method: str, memory: str | None = No
     return seconds, 1, {"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
 
 
-def small(path: str, cities: list[str]) -> Timing:
+def small(path: str, cities: list[str], question: str) -> Timing:
+    """From the text to the answer: the same text again and again, or another one every time."""
     budget = _budget(_visits(path, cities))
-    repetitions = 20
-    budget.sql(VISITS).run(epsilon=1)
+    least = [0 if question == "the same" else -number for number in range(21)]
+    texts = [VISITS.replace("GROUP BY", f"WHERE fare >= {number} GROUP BY") for number in least]
+    budget.sql(texts[0]).run(epsilon=1)
     started = perf_counter()
-    for _ in range(repetitions):
-        budget.sql(VISITS).run(epsilon=1)
-    return perf_counter() - started, repetitions, {}
+    for text in texts[1:]:
+        budget.sql(text).run(epsilon=1)
+    return perf_counter() - started, len(texts) - 1, {}
 
 
 COLD = """
@@ -102,13 +104,20 @@ def visits(
     return seconds, repetitions, scores | covered
 
 
-def medians(settings: list[dict[str, Any]], repetitions: int) -> Timing:
+MEDIANS = "SELECT copy, MEDIAN(value) AS middle FROM numbers GROUP BY copy"
+
+
+def medians(settings: list[dict[str, Any]], repetitions: int, intervals: bool) -> Timing:
+    """One query finds the medians of as many groups as there are repetitions; every group holds the same values."""
     found = {}
     started = perf_counter()
     for setting in settings:
-        table = so.dataset("numbers", _parquet(setting["path"]), unit=so.ROW, columns={"value": FARE})
-        asked = _budget(table).sql("SELECT MEDIAN(value) AS middle FROM numbers")
-        found[setting["name"]] = [float(asked.run(epsilon=setting["epsilon"])["middle"][0]) for _ in range(repetitions)]
+        places = duckdb.sql("SELECT range AS copy FROM range(?)", params=[repetitions])
+        copies = duckdb.read_parquet(_parquet(setting["path"])).cross(places).to_arrow_table()
+        columns = {"value": FARE, "copy": so.keys(list(range(repetitions)))}
+        table = so.dataset("numbers", copies, unit=so.ROW, columns=columns)
+        answer = _budget(table).sql(MEDIANS).run(epsilon=setting["epsilon"], intervals=intervals)
+        found[setting["name"]] = [float(middle) for middle in answer["middle"]]
     seconds = perf_counter() - started
     truth = {setting["name"]: setting["median"] for setting in settings}
     return seconds, repetitions * len(settings), median_scores(found, truth)

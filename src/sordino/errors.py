@@ -6,6 +6,9 @@
     ├── QuestionError     the question cannot be answered as written: rewrite it  SRD-Q…
     ├── BudgetError       the budget does not cover the price                    SRD-B…
     ├── GrantError        a release without the permission that it needs         SRD-G…
+    ├── LedgerError       the ledger is not what it must be, or not asked rightly SRD-L…
+    │   ├── ConflictError a key that was used before came with another request
+    │   └── FrozenError   the ledger takes nothing until its owner restores it
     └── RunError          the engine failed; the charge stands                   SRD-R…
 
 Every message says what was asked, why it cannot be and what to do instead, and ends in its code. Each code has an entry
@@ -49,6 +52,18 @@ class BudgetError(SordinoError):
 
 class GrantError(SordinoError):
     """A release was asked for without a grant, with a used one, or with one for something else."""
+
+
+class LedgerError(SordinoError):
+    """A ledger holds, or was asked to hold, what its rules do not allow; nothing was written."""
+
+
+class ConflictError(LedgerError):
+    """An idempotency key was used before for another request; nothing was charged."""
+
+
+class FrozenError(LedgerError):
+    """The ledger does not extend what its witness saw, so it takes no entry until its owner restores it."""
 
 
 class RunError(SordinoError):

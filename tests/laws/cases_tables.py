@@ -11,6 +11,8 @@ import numpy as np
 from laws import references as reference
 from sordino.accounting.bound import Bound
 from sordino.mechanisms.adaptive_clipping import AdaptiveClipping
+from sordino.mechanisms.flipped_quantile import FlippedQuantile
+from sordino.mechanisms.geometric_threshold import GeometricThreshold
 from sordino.mechanisms.grid import INTEGERS
 from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
 from sordino.mechanisms.ladder import Ladder
@@ -51,15 +53,23 @@ def _product(laws: list[reference.Law]) -> reference.Law:
     return joint
 
 
-def _grouped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
-    """The medians of two groups over three buckets at ε = 2; a weight of one moves a score by half a rank."""
-    laws = []
+def _median_scores(value: GroupedHistogram) -> list[list[float]]:
+    """How deep the middle rank lies within each of three buckets, or minus how far outside, for each group."""
+    scores = []
     for weights in _weights(value, 3):
         below = [sum(weights[:bucket]) for bucket in range(4)]
         half = sum(weights) / 2
-        scores = [-max(0.0, below[bucket] - half, half - below[bucket + 1]) for bucket in range(3)]
-        laws.append(reference.exponential(scores, level / 2))
-    return _product(laws)
+        scores.append([min(half - below[bucket], below[bucket + 1] - half) for bucket in range(3)])
+    return scores
+
+
+def _grouped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
+    """The medians of two groups over three buckets at ε = 2; a weight of one moves a score by half a rank."""
+    return _product([reference.exponential(scores, level / 2) for scores in _median_scores(value)])
+
+
+def _flipped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
+    return _product([reference.permute_and_flip(scores, level / 2) for scores in _median_scores(value)])
 
 
 def _grouped_mode_law(value: GroupedHistogram, level: float) -> reference.Law:
@@ -91,6 +101,14 @@ def _threshold_law(noise: reference.Pmf, units: int, threshold: int) -> referenc
 def _laplace_threshold_law(value: list[int], level: float) -> reference.Law:
     threshold = LaplaceThreshold(_DELTA, Fraction(1)).threshold(ONE)
     return _threshold_law(reference.discrete_laplace(level), value[0], threshold)
+
+
+def _geometric_threshold_law(value: list[int], level: float) -> reference.Law:
+    """The noise whose partial sums are the probabilities of the rule without counts, around its mean."""
+    shares = [_kept(units + 1, 1 / level) - _kept(units, 1 / level) for units in range(60)]
+    centre = math.floor(math.fsum(drawn * share for drawn, share in enumerate(shares)) + 0.5)
+    noise = {centre - drawn: share for drawn, share in enumerate(shares) if share}
+    return _threshold_law(noise, value[0], centre + 1)
 
 
 def _gaussian_threshold_law(value: list[int], level: float) -> reference.Law:
@@ -159,6 +177,17 @@ TABLES = (
         draws=6000,
     ),
     Case(
+        "flipped-quantile",
+        lambda level: FlippedQuantile(Fraction(1, 2), 2 / level, 3),
+        ONE,
+        value=GroupedHistogram([(0, 1, 2), (1, 0, 1), (1, 2, 1)], 2),
+        neighbour=GroupedHistogram([(0, 1, 2), (1, 0, 1)], 2),
+        outcome=lambda released: tuple(released.tolist()),
+        law=_flipped_median_law,
+        tightness=0.1,
+        draws=6000,
+    ),
+    Case(
         "grouped-top",
         lambda level: GroupedTop(1, 1 / level, 2),
         Bound.vector(l0=2, l1=1),
@@ -188,6 +217,29 @@ TABLES = (
         law=_key_law,
         delta=2 * _FAILURE,
         tightness=0.4,
+    ),
+    Case(
+        "geometric-threshold",
+        lambda level: GeometricThreshold(1 / level, _DELTA),
+        ONE,
+        value=[_KEY],
+        neighbour=[_KEY - 1],
+        outcome=_count_shown,
+        law=_geometric_threshold_law,
+        delta=2 * _FAILURE,
+        tightness=0.2,
+        draws=6000,
+    ),
+    Case(
+        "geometric-threshold-two-keys",
+        lambda level: GeometricThreshold(2 / level, 2 * _DELTA, 2),
+        Bound.vector(l0=2, linf=1),
+        value=[_KEY, _KEY],
+        neighbour=[_KEY - 1, _KEY - 1],
+        outcome=_count_shown,
+        law=_geometric_threshold_law,
+        delta=4 * _FAILURE,
+        draws=6000,
     ),
     Case(
         "laplace-threshold",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -17,10 +17,11 @@ from scipy.stats import chisquare
 
 from sordino.accounting import pure, zcdp
 from sordino.accounting.bound import Bound
-from sordino.accounting.events import Exponential, Repeated
+from sordino.accounting.events import Exponential, PermuteAndFlip, Repeated
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.flipped_quantile import FlippedQuantile
 from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
 
 ONE = Bound.scalar(1)
@@ -43,13 +44,40 @@ def histogram(*groups: Counts) -> GroupedHistogram:
 # ---- laws, from the definition -------------------------------------------------------------------------------------
 
 
-def quantile_law(counts: Counts, level: Fraction, rate: float, offset: int = 0) -> list[float]:
-    """P[bucket] ∝ exp(rate·score), with the score of the module's text; `rate` is for ranks."""
-    target = level * sum(counts) + offset
+def quantile_scores(counts: Counts, level: Fraction, offset: int = 0, guard: int = 0) -> dict[int, Fraction]:
+    """How deep the rank aimed at lies within each bucket, or minus how far outside; guards reach to infinity."""
+    every = sum(counts)
+    target = level * every + offset
     before = [sum(counts[:bucket]) for bucket in range(len(counts) + 1)]
-    scores = [-max(Fraction(0), before[b] - target, target - before[b + 1]) for b in range(len(counts))]
-    weights = [math.exp(rate * float(score - max(scores))) for score in scores]
-    return [weight / math.fsum(weights) for weight in weights]
+    scores = {b: min(target - before[b], before[b + 1] - target) for b in range(len(counts))}
+    beyond = {-1: {-1: -target}, 0: {}, 1: {len(counts): target - every}}
+    return scores | beyond[guard]
+
+
+def exponential_law(scores: dict[int, Fraction], rate: float) -> dict[int, float]:
+    """P[bucket] ∝ exp(rate·score); `rate` is for ranks."""
+    best = max(scores.values())
+    weights = {bucket: math.exp(rate * float(score - best)) for bucket, score in scores.items()}
+    return {bucket: weight / math.fsum(weights.values()) for bucket, weight in weights.items()}
+
+
+def flip_law(scores: dict[int, Fraction], rate: float) -> dict[int, float]:
+    """P[bucket] = p·E[1/(1 + heads among the others)]: all coins at once, then one of the heads."""
+    best = max(scores.values())
+    coins = {bucket: math.exp(rate * float(score - best)) for bucket, score in scores.items()}
+    law = {}
+    for bucket, coin in coins.items():
+        heads = np.array([1.0])
+        for other in coins.keys() - {bucket}:
+            heads = np.convolve(heads, [1 - coins[other], coins[other]])
+        law[bucket] = coin * float(heads @ (1 / np.arange(1, len(heads) + 1)))
+    return law
+
+
+LAWS: dict[type[GroupedQuantile], Callable[[dict[int, Fraction], float], dict[int, float]]] = {
+    GroupedQuantile: exponential_law,
+    FlippedQuantile: flip_law,
+}
 
 
 def top_law(counts: Counts, count: int, rate: float) -> dict[tuple[int, ...], float]:
@@ -79,31 +107,39 @@ def judged(seen: Counter[Any], law_at: Any) -> None:
 
 
 QUANTILES = (
-    ([3, 0, 3, 3, 0, 3], Fraction(1, 2), 0, 1),
-    ([3, 0, 2, 2, 0, 3], Fraction(1, 4), 0, 1),
-    ([3, 3, 3], Fraction(0), 0, 1),
-    ([3, 3, 3], Fraction(1), 0, 4),
-    ([1, 1, 1, 1, 1, 1], Fraction(1, 2), -2, 4),
-    ([1, 1, 1], Fraction(1, 2), 30, 1),
+    ([3, 0, 3, 3, 0, 3], Fraction(1, 2), 0, 0, 1),
+    ([3, 0, 2, 2, 0, 3], Fraction(1, 4), 0, 0, 1),
+    ([1, 1, 1], Fraction(0), 0, 0, 1),
+    ([1, 1, 1], Fraction(1), 0, 0, 4),
+    ([2, 2, 2], Fraction(0), 1, 0, 1),
+    ([1, 1, 1], Fraction(0), -1, -1, 1),
+    ([1, 1, 1, 1, 1, 1], Fraction(1, 2), -2, 0, 4),
+    ([1, 1, 1], Fraction(1, 2), 30, 0, 1),
+    ([1, 0, 1], Fraction(1, 2), 2, 1, 1),
+    ([1, 0, 1], Fraction(1, 4), -2, -1, 2),
 )
 
 
-@pytest.mark.parametrize(("counts", "level", "offset", "weight"), QUANTILES)
-def test_the_law_of_a_quantile(counts: list[int], level: Fraction, offset: int, weight: int) -> None:
-    """With ε = 1 a unit of weight w moves scores by w·max(q, 1−q), so the rate is ε over twice that, exactly."""
+@pytest.mark.parametrize("kind", LAWS)
+@pytest.mark.parametrize(("counts", "level", "offset", "guard", "weight"), QUANTILES)
+def test_the_law_of_a_quantile(
+    kind: type[GroupedQuantile], counts: list[int], level: Fraction, offset: int, guard: int, weight: int
+) -> None:
+    """With ε = 1 a unit of weight w moves scores by w·max(q, 1−q), so the rate is ε over twice that, exactly.
+
+    Scores of an extreme move in one direction only, so there it is ε over w.
+    """
     epsilon = Fraction(1)
-    mechanism = GroupedQuantile(level, epsilon, len(counts), offset * weight)
+    mechanism = kind(level, epsilon, len(counts), offset * weight, guard)
     bound = Bound.scalar(weight)
     groups = 200
     value = histogram(*[[each * weight for each in counts]] * groups)
     drawn = [release(mechanism, value, bound) for _ in range(_DRAWS // groups)]
     seen = Counter(np.concatenate(drawn).tolist())
-    rate = float(epsilon / (2 * max(level, 1 - level)))
-
-    def law(factor: float) -> dict[int, float]:
-        return dict(enumerate(quantile_law(counts, level, rate * factor, offset)))
-
-    judged(seen, law)
+    one_sided = (level == 0 and offset <= 0) or (level == 1 and offset >= 0)
+    rate = float(epsilon if one_sided else epsilon / (2 * max(level, 1 - level)))
+    scores = quantile_scores(counts, level, offset, guard)
+    judged(seen, lambda factor: LAWS[kind](scores, rate * factor))
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -119,20 +155,34 @@ def test_the_law_of_the_most_frequent(count: int, weight: int) -> None:
     judged(seen, lambda factor: top_law(counts, count, factor))
 
 
-def test_groups_are_drawn_by_themselves() -> None:
+@pytest.mark.parametrize("kind", LAWS)
+def test_groups_are_drawn_by_themselves(kind: type[GroupedQuantile]) -> None:
     """Two different groups side by side: the joint law is the product."""
     one, other = [5, 0, 2], [0, 1, 0]
-    mechanism = GroupedQuantile(Fraction(1, 2), Fraction(1), 3)
+    mechanism = kind(Fraction(1, 2), Fraction(1), 3)
     drawn = Counter(tuple(release(mechanism, histogram(one, [], other)).tolist()) for _ in range(_DRAWS))
+    laws = [LAWS[kind](quantile_scores(each, Fraction(1, 2)), 1.0) for each in (one, [0, 0, 0], other)]
+    assert p_value(drawn, joint(laws)) > _SMALLEST_P
 
-    def law(factor: float) -> dict[tuple[int, ...], float]:
-        laws = [quantile_law(each, Fraction(1, 2), factor) for each in (one, [0, 0, 0], other)]
-        return {
-            outcome: math.prod(each[bucket] for each, bucket in zip(laws, outcome, strict=True))
-            for outcome in product(range(3), repeat=3)
-        }
 
-    assert p_value(drawn, law(1.0)) > _SMALLEST_P
+def test_flips_have_their_law_among_many_buckets_as_well() -> None:
+    """More buckets than are looked at first: some draws end among those, others go on to the rest."""
+    counts = [0] * 150 + [3, 1, 1, 3] + [0] * 300
+    mechanism = FlippedQuantile(Fraction(1, 2), Fraction(2), len(counts))
+    seen = Counter(release(mechanism, histogram(*[counts] * 3000)).tolist())
+    law = flip_law(quantile_scores(counts, Fraction(1, 2)), 2.0)
+
+    def part(bucket: int) -> int:
+        """The buckets that hold rows, and the others in five heaps."""
+        return bucket if 149 < bucket < 154 else bucket // 100 - 10
+
+    merged: Counter[Any] = Counter()
+    for bucket, share in law.items():
+        merged[part(bucket)] += share  # type: ignore[assignment]
+    drawn: Counter[Any] = Counter()
+    for bucket, times in seen.items():
+        drawn[part(bucket)] += times
+    assert p_value(drawn, dict(merged)) > _SMALLEST_P
 
 
 # ---- groups add up to one ε ----------------------------------------------------------------------------------------
@@ -153,26 +203,28 @@ def joint(laws: Sequence[dict[Any, float]]) -> dict[Any, float]:
 weights = some.lists(some.integers(0, 4), min_size=4, max_size=4)
 
 
-@given(weights, weights, weights, weights, some.sampled_from([0, 1, 2, 5, 8, 10]), some.integers(-3, 3))
+levels = some.sampled_from([Fraction(tenths, 10) for tenths in (0, 1, 2, 5, 8, 10)])
+
+
+@given(weights, weights, weights, weights, levels, some.integers(-3, 3), some.integers(-1, 1))
 @settings(deadline=None, max_examples=300)
 def test_all_groups_of_a_quantile_cost_one_epsilon(
-    one: list[int], other: list[int], here: list[int], there: list[int], tenths: int, offset: int
+    one: list[int], other: list[int], here: list[int], there: list[int], level: Fraction, offset: int, guard: int
 ) -> None:
     """Exact enumeration of both groups with and without a unit that has weights in both."""
     if not sum(here) + sum(there):
         return
-    level, bound = Fraction(tenths, 10), Bound.scalar(sum(here) + sum(there))
-    mechanism = GroupedQuantile(level, Fraction(1), 4, offset)
-    rate = float(mechanism.rate(bound) * level.denominator)
-
-    def law(left: Counts, right: Counts) -> dict[Any, float]:
-        sides = (dict(enumerate(quantile_law(side, level, rate, offset))) for side in (left, right))
-        return joint(list(sides))
-
+    bound = Bound.scalar(sum(here) + sum(there))
+    rate = float(GroupedQuantile(level, Fraction(1), 4, offset, guard).rate(bound) * level.denominator)
     added = [[a + b for a, b in zip(*pair, strict=True)] for pair in ((one, here), (other, there))]
-    largest, length = spread(law(one, other), law(*added))
-    assert length <= 1 + 1e-9
-    assert largest <= 1 + 1e-9
+    for kind, law in LAWS.items():
+        before, after = (
+            joint([law(quantile_scores(side, level, offset, guard), rate) for side in sides])
+            for sides in ((one, other), added)
+        )
+        largest, length = spread(before, after)
+        assert largest <= 1 + 1e-9
+        assert kind is FlippedQuantile or length <= 1 + 1e-9
 
 
 @given(weights, weights, weights, weights, some.integers(1, 3))
@@ -199,8 +251,12 @@ def test_the_claim_is_nearly_reached() -> None:
     assert spread(before, after)[1] == pytest.approx(1)
     middle = GroupedQuantile(Fraction(1, 2), Fraction(1), 2)
     rate = float(middle.rate(ONE) * 2)
-    laws = [dict(enumerate(quantile_law(side, Fraction(1, 2), rate))) for side in ([10, 10], [11, 10])]
+    laws = [exponential_law(quantile_scores(side, Fraction(1, 2)), rate) for side in ([10, 10], [11, 10])]
     assert spread(*laws)[1] >= 0.49
+    least = GroupedQuantile(Fraction(0), Fraction(1), 2)
+    for law in LAWS.values():
+        laws = [law(quantile_scores(side, Fraction(0)), float(least.rate(ONE))) for side in ([0, 9], [1, 9])]
+        assert spread(*laws)[0] >= 0.3
 
 
 # ---- events --------------------------------------------------------------------------------------------------------
@@ -213,6 +269,10 @@ def test_events_and_prices() -> None:
     for mechanism in (quantile, top):
         assert pure.epsilon(mechanism.event(Bound.scalar(7))) == Fraction(3, 10)
     assert zcdp.rho(quantile.event(ONE)) == Fraction(3, 10) ** 2 / 8
+    flipped = FlippedQuantile("0.5", "0.3", 10)  # type: ignore[arg-type]
+    assert flipped.event(ONE) == PermuteAndFlip(Fraction(3, 10))
+    assert pure.epsilon(flipped.event(ONE)) == Fraction(3, 10)
+    assert zcdp.rho(flipped.event(ONE)) > zcdp.rho(quantile.event(ONE))
 
 
 def test_other_relations_cost_more_or_are_refused() -> None:
@@ -220,13 +280,16 @@ def test_other_relations_cost_more_or_are_refused() -> None:
     quantile = GroupedQuantile(Fraction(1, 4), Fraction(1), 10)
     assert quantile.rate(ONE) == Fraction(1, 2 * 3)
     assert quantile.rate(replaced) == Fraction(1, 2 * 4)
+    least = GroupedQuantile(Fraction(0), Fraction(1), 10)
+    assert (least.rate(ONE), least.rate(replaced)) == (1, Fraction(1, 2))
     with pytest.raises(ArgumentError, match="add/remove"):
         GroupedTop(1, Fraction(1), 10).event(replaced)
 
 
 def test_a_unit_that_weighs_too_much_is_refused_before_data_is_seen() -> None:
     heavy = Bound.scalar(2**60)
-    for mechanism in (GroupedQuantile(Fraction(1, 2), Fraction(1), 10), GroupedTop(1, Fraction(1), 10)):
+    quantiles = [kind(Fraction(1, 2), Fraction(1), 10) for kind in LAWS]
+    for mechanism in (*quantiles, GroupedTop(1, Fraction(1), 10)):
         with pytest.raises(ArgumentError, match="weighs too much"):
             mechanism.event(heavy)
 
@@ -286,17 +349,18 @@ def test_rows_of_one_bucket_count_together() -> None:
     quantile = GroupedQuantile(Fraction(1, 2), Fraction(1), 3)
     rows = np.array([(0, 0, 1)] * 6)
     seen = Counter(int(release(quantile, GroupedHistogram(rows, 1))[0]) for _ in range(_DRAWS))
-    law = dict(enumerate(quantile_law([6, 0, 0], Fraction(1, 2), 1.0)))
+    law = exponential_law(quantile_scores([6, 0, 0], Fraction(1, 2)), 1.0)
     assert p_value(seen, law) > _SMALLEST_P
 
 
 def test_errors_hold_as_often_as_they_say() -> None:
     counts = [10] * 100
-    mechanism = GroupedQuantile(Fraction(1, 2), Fraction(1), 100)
-    drawn = release(mechanism, histogram(*[counts] * 500))
-    ranks = np.maximum(0, np.maximum(drawn * 10 - 500, 500 - (drawn + 1) * 10))
-    assert (ranks <= mechanism.error(0.9)).mean() >= 0.9
-    assert mechanism.rank_error(Bound.scalar(3), 0.9) == pytest.approx(3 * mechanism.error(0.9))
+    for kind in LAWS:
+        mechanism = kind(Fraction(1, 2), Fraction(1), 100)
+        drawn = release(mechanism, histogram(*[counts] * 500))
+        ranks = np.maximum(0, np.maximum(drawn * 10 - 500, 500 - (drawn + 1) * 10))
+        assert (ranks <= mechanism.error(0.9)).mean() >= 0.9
+        assert mechanism.rank_error(Bound.scalar(3), 0.9) == pytest.approx(3 * mechanism.error(0.9))
     top = GroupedTop(2, Fraction(2), 20)
     weights_of = np.arange(20)
     chosen = release(top, histogram(*[list(weights_of)] * 500))
@@ -344,6 +408,8 @@ def test_bad_values_are_refused_without_showing_them(mechanism: Any, value: Any)
         (GroupedQuantile, ("0.5", 1, 0)),
         (GroupedQuantile, ("0.5", 1, 10, 0.5)),
         (GroupedQuantile, ("0.5", 1, 10, 2**53)),
+        (FlippedQuantile, ("0.5", 1, 2**16 + 1)),
+        (FlippedQuantile, ("0.5", 0, 10)),
         (GroupedTop, (0, 1, 10)),
         (GroupedTop, (11, 1, 10)),
         (GroupedTop, (1, float("nan"), 10)),

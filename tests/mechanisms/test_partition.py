@@ -17,6 +17,7 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.geometric_threshold import GeometricThreshold
 from sordino.mechanisms.law_draws import CHANCE
 from sordino.mechanisms.mechanism import Mechanism
 from sordino.mechanisms.partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
@@ -156,7 +157,24 @@ def test_lone_units_are_shown_about_as_often_as_the_tail_says(rule: Any) -> None
     assert binomtest(kept, 40_000, 2 * chance).pvalue < CHANCE
 
 
-@pytest.mark.parametrize("rule", ALL)
+@pytest.mark.parametrize("rule", ALL[1:])
+def test_thresholds_describe_their_noise(rule: Any) -> None:
+    def at_least(value: int) -> float:
+        if isinstance(rule, GaussianThreshold):
+            return float(norm.sf((value - 0.5) / math.sqrt(rule.variance)))
+        p = math.exp(-1 / rule.scale)
+        return p**value / (1 + p) if value > 0 else 1 - p ** (1 - value) / (1 + p)
+
+    values = np.arange(-9, 10)
+    assert np.exp(rule.log_at_least(values)) == pytest.approx([at_least(each) for each in values.tolist()])
+    for confidence in (0.5, 0.9, 0.95):
+        size, least = rule.size_shown(confidence, ONE), rule.threshold(ONE)
+        assert at_least(least - size) >= confidence
+        assert size == least or at_least(least - size + 1) < confidence
+    assert rule.variance_of_error == rule.counting.law.variance
+
+
+@pytest.mark.parametrize("rule", [*ALL, GeometricThreshold(1, "0.01")])
 class TestEach:
     def test_contract(self, rule: Any) -> None:
         assert isinstance(rule, Mechanism)

@@ -18,7 +18,7 @@ from sordino.noise import RoundedGaussian
 from sordino.query.answer.answer import Answer
 from sordino.query.answer.arrange import arrange, assemble
 from sordino.query.answer.display import plain, width
-from sordino.query.answer.receipt import build_receipt
+from sordino.query.answer.receipt import Noisy, build_receipt
 from sordino.query.estimate.estimate import Chosen, Linear, Picked, Several
 from sordino.query.estimate.evaluate import evaluate
 from sordino.query.model.bounding import Bounding
@@ -297,7 +297,7 @@ def test_receipts_are_json_and_hold_no_value() -> None:
         event=event,
         price={"epsilon": Fraction(1, 10), "delta": 0, "rho": None},
         bounding=Bounding("groups", groups=3, rows_per_group=2),
-        noises=[("count", LAW), ("sum", RoundedGaussian(9))],
+        noises=[Noisy("COUNT(*)", 1, LAW, Fraction(1)), Noisy("SUM(fare)", 2, RoundedGaussian(9), Fraction(1, 4))],
         plan={"groups": 3},
         moment=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     )
@@ -306,7 +306,15 @@ def test_receipts_are_json_and_hold_no_value() -> None:
     assert answer.receipt["price"] == {"epsilon": "1/10", "delta": "0", "rho": None}
     assert answer.receipt["unit"] == "rider"
     assert answer.receipt["bounding"] == {"method": "groups", "groups": 3, "rows_per_group": 2}
-    assert answer.receipt["noise"][1] == {"of": "sum", "law": "RoundedGaussian", "variance": "9"}
+    assert answer.receipt["noise"][0]["scale"] == "10"
+    assert answer.receipt["noise"][1] == {
+        "of": "SUM(fare)",
+        "numbers": 2,
+        "law": "RoundedGaussian",
+        "variance": "9",
+        "step_in_rows": "1/4",
+        "standard_deviation_in_rows": "0.7535",
+    }
     assert answer.receipt["time"] == "2026-01-02T03:04:05+00:00"
     assert "98765" not in json.dumps(answer.receipt)
     assert answer.events == (event,)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import ibis
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from query.engines import Engine
@@ -13,8 +16,12 @@ from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError, SordinoError
 from sordino.query.data.dataset import Dataset, dataset
 from sordino.query.data.declare import TableDeclaration, bounds, column, keys, limits, private, public
+from sordino.query.engine.exact import compute
+from sordino.query.model.bounding import Bounding
 from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public
+from sordino.query.model.relation import Scan
+from sordino.query.model.task import Task
 
 CANARY = "CANARY-7391"
 CUSTOMERS = pa.table({"id": [1, 2], "city": [CANARY, "Oslo"], "age": [30, 40]})
@@ -167,6 +174,58 @@ def test_what_does_not_fit_is_refused_with_a_remedy(case: str) -> None:
     assert refused.value.code == code
     assert isinstance(refused.value, ArgumentError if code.startswith("SRD-A") else QuestionError)
     assert CANARY not in str(refused.value)
+
+
+LARGE = [2**64 - 1, 2**64 - 2, 2**63]
+"""As floats, the first two are one person."""
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("UBIGINT", [str(each) for each in LARGE]),
+        ("HUGEINT", [str(each) for each in LARGE]),
+        ("DECIMAL(20, 0)", [str(each) for each in LARGE]),
+        ("UINTEGER", [1, 2, 3]),
+        ("DECIMAL(18, 0)", [1, 2, 3]),
+        ("UUID", [f"00000000-0000-0000-0000-{each:012}" for each in range(3)]),
+    ],
+)
+def test_whoever_is_told_apart_by_the_engine_is_told_apart(stored: str, shown: list[Any]) -> None:
+    connection = ibis.duckdb.connect()
+    for table, name in (("people", "id"), ("visits", "who")):
+        connection.raw_sql(f"CREATE TABLE {table} ({name} {stored}, one INTEGER)")
+        connection.con.executemany(f"INSERT INTO {table} VALUES (?, 1)", [[each] for each in map(str, shown)])  # noqa: S608
+    tables = {
+        "people": private(connection.table("people"), unit="id"),
+        "visits": private(connection.table("visits"), parent={"who": "people.id"}),
+    }
+    data = dataset("clinic", tables, unit="person")
+    assert sorted(data.table("people").id.to_pyarrow().to_pylist()) == sorted(shown)
+    assert data.schema.tables["visits"].columns["who"].kind is data.schema.tables["people"].columns["id"].kind
+    exact = compute(people_of(data, "visits"), data.schema, data.table, 0)
+    assert exact.people.tolist() == [3]
+
+
+def people_of(data: Dataset, name: str) -> Task:
+    return Task(Scan(data.schema.tables[name]), (), Bounding("groups", groups=1, rows_per_group=1), people=True)
+
+
+def test_large_identities_from_files(tmp_path: Path) -> None:
+    table = pa.table({"id": pa.array(LARGE, pa.uint64()), "other": pa.array(LARGE, pa.uint64())})
+    pq.write_table(table, tmp_path / "people.parquet")
+    for given in (tmp_path / "people.parquet", table):
+        data = dataset("people", given, unit="id")
+        assert data.schema.tables["people"].columns["id"].kind is Kind.TEXT
+        assert data.schema.tables["people"].columns["other"].kind is Kind.REAL
+        assert compute(people_of(data, "people"), data.schema, data.table, 0).people.tolist() == [3]
+
+
+def test_endless_decimals_identify_nobody(postgres_engine: Engine) -> None:
+    """1.0 and 1 are one number, and would be two texts."""
+    table = postgres_engine.backend.create_table("endless", schema=ibis.schema({"id": "decimal", "x": "int64"}))
+    with pytest.raises(QuestionError, match="only whole numbers and texts identify"):
+        dataset("people", table, unit="id")
 
 
 def test_only_declared_tables_can_be_had() -> None:

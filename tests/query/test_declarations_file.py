@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import SordinoError
 from sordino.query.data.dataset import dataset
-from sordino.query.data.declarations_file import dataset_from_file, from_dict, read, to_yaml
-from sordino.query.data.declare import bounds, column, keys, limits, private, public
+from sordino.query.data.declarations_file import dataset_from_file, from_dict, read
+from sordino.query.data.declarations_text import to_yaml
+from sordino.query.data.declare import bounds, column, keys, limits, personal, private, public
 from sordino.query.data.ownership import Declaration
 from sordino.query.data.sources import Source, source
 from sordino.query.data.strict_yaml import parse, write
@@ -78,7 +79,7 @@ def test_a_file_says_the_same_as_python(here: Path) -> None:
 
 def test_it_can_be_written_and_read_again(here: Path) -> None:
     data = dataset_from_file(here / "shop.yaml")
-    (here / "again.yaml").write_text(to_yaml(data))
+    (here / "again.yaml").write_text(data.to_yaml())
     assert dataset_from_file(here / "again.yaml").schema == data.schema
     assert read(here / "again.yaml") == data.declaration
 
@@ -89,11 +90,11 @@ def test_one_table_needs_no_tables(here: Path) -> None:
     assert data.declaration == Declaration(
         "customers", Unit("id"), {"customers": private(None, unit="id", limits=limits(2))}
     )
-    assert "tables" not in parse(to_yaml(data), "it")
+    assert "tables" not in parse(data.to_yaml(), "it")
     (here / "rows.yaml").write_text("name: customers\nunit: row\nsource: customers.parquet\ncolumns:\n  age:\n")
     rows = dataset_from_file(here / "rows.yaml")
     assert rows.unit == ROW
-    assert parse(to_yaml(rows), "it")["unit"] == "row"
+    assert parse(rows.to_yaml(), "it")["unit"] == "row"
 
 
 def test_sources_may_be_given_in_python(here: Path) -> None:
@@ -101,10 +102,63 @@ def test_sources_may_be_given_in_python(here: Path) -> None:
     (here / "bare.yaml").write_text("name: customers\nunit: id\n")
     data = dataset_from_file(here / "bare.yaml", sources={"customers": frame})
     assert data.table("customers").id.max().to_pyarrow().as_py() == 7
-    assert "source" not in to_yaml(data)
+    assert "source" not in data.to_yaml()
     for sources, words in (({}, "has no source"), ({"customer": frame}, "did you mean 'customers'")):
         with pytest.raises(SordinoError, match=words):
             dataset_from_file(here / "bare.yaml", sources=sources)
+
+
+PERSONAL = """
+name: customers
+unit: id
+source: customers.parquet
+personal:
+  column: city
+  classes:
+    - {is: Oslo, epsilon: 0.1}
+    - {is: NO, epsilon: 1}
+"""
+
+
+def test_classes_of_people_are_read_and_written(here: Path) -> None:
+    (here / "classes.yaml").write_text(PERSONAL)
+    data = dataset_from_file(here / "classes.yaml")
+    assert data.declaration.personal == personal("city", {"Oslo": "0.1", "NO": 1})
+    assert data.schema.personal is not None
+    (here / "again.yaml").write_text(data.to_yaml())
+    assert read(here / "again.yaml") == data.declaration
+    assert dataset_from_file(here / "again.yaml").schema == data.schema
+
+
+def test_classes_stand_beside_several_tables_as_well(here: Path) -> None:
+    said = {"column": "customers.city", "classes": [{"is": "Oslo", "epsilon": 1}]}
+    (here / "classes.yaml").write_text(write({"personal": said} | parse(SHOP, "it")))
+    data = dataset_from_file(here / "classes.yaml")
+    assert data.declaration.personal == personal("customers.city", {"Oslo": 1})
+    assert parse(data.to_yaml(), "it")["personal"] == said
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("city", "personal must be a mapping"),
+        ({"column": "city"}, "personal lacks the field 'classes'"),
+        ({"classes": [], "column": "city"}, "epsilons must say an ε for each class"),
+        ({"column": "city", "classes": {"Oslo": 1}}, "must be a list of"),
+        ({"column": "city", "classes": ["Oslo"]}, "a class of personal must be a mapping"),
+        ({"column": "city", "classes": [{"epsilon": 1}]}, "lacks the field 'is'"),
+        ({"column": "city", "classes": [{"is": ["a"], "epsilon": 1}]}, "says by is: … which value"),
+        ({"column": "city", "classes": [{"is": "a", "epsilon": 1}, {"is": "a", "epsilon": 2}]}, "each another one"),
+        ({"column": "city", "classes": [{"is": "a"}]}, "lacks the field 'epsilon'"),
+        ({"column": "city", "classes": [{"is": "a", "epsilon": 0}]}, "personal: epsilon must be greater than 0"),
+        ({"column": "city", "classes": [{"is": "a", "epsilom": 1}]}, "did you mean 'epsilon'"),
+        ({"column": "city", "classes": [{"is": "a", "epsilon": 1}, {"is": 1, "epsilon": 1}]}, "of one kind"),
+    ],
+)
+def test_classes_that_cannot_be_are_refused(said: Any, words: str) -> None:
+    with pytest.raises(SordinoError) as refused:
+        from_dict({"name": "a", "unit": "id", "personal": said}, Path())
+    assert words in refused.value.message
 
 
 def test_databases_are_named_without_their_passwords() -> None:
@@ -241,6 +295,13 @@ def test_whatever_is_declared_is_read_as_it_was_written(columns: dict[str, Any],
     table = private("a.parquet", unit=None if unit == "row" else unit, columns=columns)
     declared = Declaration("a", ROW if unit == "row" else Unit(unit), {"a": table})
     assert from_dict(parse(to_yaml(declared), "it"), Path()) == declared
+
+
+@given(key_lists, st.lists(st.decimals("0.001", 10, places=3), min_size=5, max_size=5))
+def test_whatever_classes_are_declared_are_read_as_they_were_written(values: list[Any], epsilons: list[Any]) -> None:
+    classes = personal("kind", dict(zip(values, epsilons, strict=False)))
+    declared = Declaration("a", Unit("id"), {"a": private("a.parquet", unit="id")}, personal=classes)
+    assert from_dict(parse(to_yaml(declared), "it"), Path()).personal == classes
 
 
 @given(

@@ -23,6 +23,7 @@ from sordino.query.data.declare import (
     column_declarations,
     keys,
     limits,
+    personal,
     private,
     public,
     table_limits,
@@ -153,3 +154,25 @@ def test_keys_by_the_million_belong_in_a_table(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("sordino.query.data.declare.MOST_KEYS", 3)
     with pytest.raises(ArgumentError, match="put them in a public table"):
         keys(range(4))
+
+
+@pytest.mark.parametrize(
+    ("column_name", "epsilons", "words"),
+    [
+        (3, {"a": 1}, "column must be the name"),
+        ("", {"a": 1}, "column must be the name"),
+        ("kind", {}, "epsilons must say an ε for each class"),
+        ("kind", [("a", 1)], "epsilons must say an ε for each class"),
+        ("kind", {"a": 0}, "must be greater than 0"),
+        ("kind", {"a": 1, 2: 1}, "of one kind"),
+        ("kind", {None: 1, "a": 1}, "there is no class None"),
+        ("kind", {0.5: 1}, "a key must be a text"),
+    ],
+)
+def test_classes_of_people_that_cannot_be_are_refused(column_name: Any, epsilons: Any, words: str) -> None:
+    with pytest.raises(ArgumentError, match=words):
+        personal(column_name, epsilons)
+
+
+def test_classes_of_people_are_exact() -> None:
+    assert personal("kind", {"a": 0.1, "b": "0.3"}).classes == (("a", Fraction(1, 10)), ("b", Fraction(3, 10)))

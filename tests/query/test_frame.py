@@ -160,6 +160,11 @@ SUMMARISED: list[Pair] = [
         lambda: table("trips").group_by("city", "seats").cube().agg(n=so.count()),
     ),
     (
+        "SELECT city, seats, COUNT(*) AS n FROM trips GROUP BY GROUPING SETS ((city, seats), (city), ())",
+        lambda: table("trips").group_by("city", "seats").grouping_sets(["City", "seats"], "city", ()).agg(n=so.count()),
+    ),
+    ("SELECT DISTINCT note FROM trips", lambda: table("trips").group_by("note").keys()),
+    (
         "SELECT k.city, COUNT(p.fare) AS n FROM cities AS k LEFT JOIN trips AS p ON k.city = p.city GROUP BY k.city",
         lambda: table("trips").group_by("city", listed_in="cities").agg(n=so.count("fare")),
     ),

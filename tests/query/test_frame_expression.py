@@ -122,7 +122,9 @@ METHODS: dict[str, Callable[[], Formula]] = {
     "MINUTE(start)": lambda: col("start").minute(),
     "day - INTERVAL 3 DAY": lambda: col("day").add_days(-3),
     "DATE_DIFF('day', DATE '2026-01-31', day)": lambda: col("day").days_since(datetime.date(2026, 1, 31)),
-    "LEAST(GREATEST(fare, 1), 20)": lambda: col("fare").clip(1, 20),
+    "CLIP(fare, 1, 20)": lambda: col("fare").clip(1, 20),
+    "CLIP(tip, 1, fare)": lambda: col("tip").clip(1, col("fare")),
+    "CLIP(seats, 1, 4)": lambda: col("seats").clip(1, 4),
 }
 
 
@@ -246,7 +248,7 @@ def test_a_clipped_number_has_bounds_and_stays_missing() -> None:
     """LEAST and GREATEST pass over NULL: a missing number would become the lower end."""
     columns = table("trips").scope.relation.columns
     clipped = framed(col("tip").clip(1, 5))
-    assert clipped == written("CASE WHEN tip IS NULL THEN NULL ELSE LEAST(GREATEST(tip, 1), 5) END")
+    assert clipped == written("CLIP(tip, 1, 5)")
     assert derive(clipped, columns).nullable
     assert (derive(clipped, columns).range.low, derive(clipped, columns).range.high) == (1, 5)
     assert not derive(framed(col("fare").clip(1, 5)), columns).nullable

@@ -43,6 +43,11 @@ WRITTEN: dict[str, Act] = {
     "cube needs a group_by with keys, once": lambda: trips().group_by().cube(),
     "rollup needs a group_by with keys, once": lambda: trips().group_by("city").cube().rollup(),
     "without listed_in": lambda: trips().group_by("city", listed_in="cities").rollup(),
+    "there is no key 'town' in group_by; there are city": lambda: trips().group_by("city").grouping_sets("town"),
+    "there are none with names": lambda: trips().group_by(col("day").month()).grouping_sets("month"),
+    "the key 'note' is in none of the sets": lambda: trips().group_by("city", "note").grouping_sets("city", []),
+    "the key 1 is in none of the sets": lambda: trips().group_by(col("day").month()).grouping_sets([]),
+    "grouping_sets needs a group_by with keys": lambda: trips().group_by("city").cube().grouping_sets("city"),
     "100 steps": lambda: stepped(101),
     r"\.where\(…\) is not possible": lambda: so.count_people().where(col("paid")),
 }
@@ -105,7 +110,8 @@ WHOSE: dict[str, tuple[str, Act]] = {
     "a group for each person": ("Q106", lambda: trips().group_by("rider").agg(n=so.count())),
     "cannot be grouped by reals": ("Q106", lambda: trips().group_by("fare").agg(n=so.count())),
     "would be shown row by row": ("Q106", lambda: trips().agg(x=col("fare"))),
-    "no aggregate is asked for": ("Q106", lambda: trips().group_by("city").agg(x=lit(1))),
+    "no aggregate is asked for": ("Q106", lambda: trips().agg(x=lit(1))),
+    "which groups there are is public": ("Q106", lambda: trips().group_by("city").keys()),
     "all tables in this question are public": ("Q106", lambda: table("cities").agg(n=so.count())),
     "did you mean fare": ("Q103", lambda: trips().filter(col("fair") > 1)),
     "there is no column 'wage'": ("Q103", lambda: trips().agg(x=so.sum("wage"))),
@@ -126,6 +132,8 @@ WHOSE: dict[str, tuple[str, Act]] = {
 }
 
 ARGUMENTS: dict[str, Act] = {
+    "a set is a list of keys' names": lambda: trips().group_by("city").grouping_sets(3),  # type: ignore[arg-type]
+    r"\[\] is the total": lambda: trips().group_by("city").grouping_sets([col("city")]),  # type: ignore[list-item]
     "a column is named by a text, not by int": lambda: col(3),  # type: ignore[arg-type]
     "a column is named by a text, not by str ''": lambda: so.sum(""),
     "a table is named by a text": lambda: table(3),  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import pytest
 from query.engines import Engine
 from sordino.accounting.bound import ROW
 from sordino.errors import ArgumentError
-from sordino.query.engine import group_keys
+from sordino.query.engine import code_table
 from sordino.query.engine.exact import compute
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef
@@ -56,8 +56,18 @@ def test_private_keys_of_every_kind_come_back_ascending(engine: Engine, kind: Ki
     assert found.sums.tolist() == [[2] * len(values) + [1]]
 
 
+@pytest.mark.parametrize("awkward", ["\x1f", "\x1f\x1e", "\x1f\x1e|", "\x1f\x1e|\n", "a\0b"], ids=repr)
+def test_no_key_is_taken_apart(duckdb_engine: Engine, awkward: str) -> None:
+    """Lists travel as one text between separators; what has the separators itself must not be split there."""
+    keys = (f"a{awkward}b", "a", "b", "", f"{awkward}", "$sordino_salt", "NULL", "[a, b]")
+    found = count_by(duckdb_engine, Kind.TEXT, keys, [*keys, *keys, "ab", "a'b", None])
+    assert found.keys == (list(keys),)
+    assert found.sums.tolist() == [[2] * len(keys)]
+
+
 def test_long_lists_of_keys_are_sent_as_tables(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(group_keys, "_MOST_INLINE", 3)
+    monkeypatch.setattr(code_table, "_MOST_INDEXED", 3)
+    monkeypatch.setattr(code_table, "_MOST_SPLIT", 3)
     values = tuple(f"key {place}" for place in range(50))
     found = count_by(engine, Kind.TEXT, values, [*values[::2], "other"])
     assert found.keys == (list(values),)

@@ -212,15 +212,17 @@ def test_large_and_deep_expressions_are_refused_before_an_engine_sees_them() -> 
         call("add", deep, REAL)
     assert caught.value.code == "SRD-Q101"
     wide: Expression = REAL
-    for _ in range(13):
+    for _ in range(9):
         wide = call("add", wide, wide)
     with pytest.raises(QuestionError, match="too many parts"):
         call("add", wide, wide)
     repeated: Expression = REAL
-    for _ in range(8):
+    for _ in range(4):
         repeated = call("ln", repeated)
     with pytest.raises(QuestionError, match="too many parts"):
         call("ln", repeated)
+    with pytest.raises(QuestionError, match="concat joins 301 parts, and 300 are possible"):
+        call("concat", *[TEXT] * 301)
     with pytest.raises(QuestionError, match="power of a power"):
         call("power", call("negate", call("power", REAL, literal(2))), literal(2))
 

@@ -40,6 +40,8 @@ VALUES = (
     "COALESCE(LN(x), EXP(y))",
     "n",
     "LEAST(x, 3)",
+    "CLIP(x, -1, n)",
+    "CLIP(n, 0, 2)",
 )
 AGGREGATES = (
     "COUNT(*)",
@@ -63,6 +65,10 @@ SOURCES = (
     "(SELECT person, MIN(city) AS city, SUM(x) AS x, AVG(y) AS y, COUNT(*) AS n FROM visits GROUP BY person) AS t",
     "(SELECT * FROM visits UNION ALL SELECT person, city, y AS x, x AS y, n FROM visits) AS t",
     "(SELECT *, ROW_NUMBER() OVER (PARTITION BY person ORDER BY x) AS r FROM visits) AS t",
+    "(SELECT v.person, v.city, v.x, p.y, c.rate AS n FROM visits v, cities c, payments p WHERE v.city = c.city AND "
+    "p.person = v.person) AS t",
+    "dear",
+    "totals",
 )
 CONDITIONS = (
     "",
@@ -102,6 +108,13 @@ def visits(data: list[tuple[Any, ...]]) -> pa.Table:
     return pa.table({name: pa.array(column, kind) for name, column, kind in zip(names, columns, kinds, strict=True)})
 
 
+VIEWS = {
+    "dear": "SELECT person, city, CLIP(x, 0, 2) AS x, y, n FROM visits WHERE y > 0.5 OR y IS NULL",
+    "totals": "SELECT d.person, MAX(d.city) AS city, SUM(d.x) AS x, AVG(p.y) AS y, COUNT(*) AS n FROM dear d, "
+    "payments p WHERE d.person = p.person GROUP BY d.person",
+}
+
+
 def shop(load: Any, data: list[tuple[Any, ...]], limits: Any) -> Any:
     payments = visits(data).select(["person", "y"])
     cities = pa.table({"city": ["Oslo", "Oslo", "Bern"], "rate": [0.5, 1.5, 2.0]})
@@ -116,6 +129,7 @@ def shop(load: Any, data: list[tuple[Any, ...]], limits: Any) -> Any:
             "cities": so.public(load("cities", cities), columns={"rate": so.bounds(0, 3)}),
         },
         unit="person",
+        views=VIEWS,
     )
 
 
@@ -216,3 +230,26 @@ def test_every_way_of_bounding_on_every_engine(request, name, limits):
     engine = request.getfixturevalue(f"{name}_engine")
     text = "SELECT city, COUNT(*), AVG(x), SUM(y), COUNT(DISTINCT person) FROM visits GROUP BY city"
     judge(text, engine.load, MANY_ROWS + A_FEW, 1, limits)
+
+
+LISTED = (
+    "SELECT c.city, COUNT(v.x), AVG(v.x) FROM cities c LEFT JOIN visits v ON c.city = v.city GROUP BY c.city",
+    "SELECT UPPER(c.city), COUNT(v.x), AVG(v.x) FROM cities c LEFT JOIN visits v ON c.city = v.city GROUP BY 1",
+    "SELECT FLOOR(c.rate), SUM(d.x) FROM cities c LEFT JOIN dear d ON c.city = d.city AND d.x > 0 GROUP BY 1",
+)
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("text", LISTED)
+def test_keys_that_a_public_table_lists_or_computes(duckdb_engine, text, limits):
+    judge(text, duckdb_engine.load, MANY_ROWS + A_FEW, 1, limits)
+    assert not isinstance(planned(text, shop(duckdb_engine.load, A_FEW, limits)), str)
+
+
+@pytest.mark.parametrize("name", ["duckdb", "postgres", "spark"])
+def test_views_commas_and_computed_keys_on_every_engine(request, name):
+    engine = request.getfixturevalue(f"{name}_engine")
+    texts = (LISTED[1], f"SELECT city, COUNT(*), AVG(x), SUM(CLIP(n, 0, 2)) FROM {SOURCES[-3]} GROUP BY city")  # noqa: S608
+    for text in (*texts, "SELECT COUNT(*), AVG(x), SUM(CLIP(y, 0, 1)) FROM totals"):
+        judge(text, engine.load, MANY_ROWS + A_FEW, 1, LIMITS[0])
+        assert not isinstance(planned(text, shop(engine.load, A_FEW, LIMITS[0])), str)

@@ -36,7 +36,7 @@ from query.planning import (
 )
 from sordino.accounting import accountants, approximate, pure, zcdp
 from sordino.accounting.event import Event
-from sordino.accounting.events import Composed, DiscreteLaplace, PartitionSelection
+from sordino.accounting.events import Approximate, Composed, DiscreteLaplace
 from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
@@ -110,8 +110,8 @@ def test_rho_given_is_rho_spent(name: str, rho: Fraction) -> None:
     assert spent <= rho
     assert approximate.own_delta(planned.event()) == (DELTA if planned.selection is not None else 0)
     assert family(planned) <= {Gaussian}
-    # A pure part costs less than its share where its ε is large: selecting keys, and choices beyond ε ≈ 4.
-    if planned.selection is None and not planned.choices:
+    # A pure part costs less than its share where its ε is large: choices beyond ε ≈ 4.
+    if not planned.choices:
         assert spent > rho * (1 - Fraction(1, 10**6))
     elif rho < 1:
         assert spent > rho * Fraction(4, 5)
@@ -125,7 +125,7 @@ def test_gaussian_noise_at_epsilon_and_delta(name: str, epsilon: Fraction) -> No
     assert family(planned) == {Gaussian}
     normal = [part.event for part in (*planned.blocks, *planned.histograms)]
     parts = [each.event for each in planned.choices]
-    selected = planned.selection.event(planned.selection_bound) if planned.selection is not None else None  # type: ignore[arg-type]
+    selected = None if planned.selection is None else planned.selection.event
     left = epsilon - sum((pure.epsilon(each) for each in parts), Fraction(0))
     left -= pure.epsilon(selected) if selected is not None else 0
     found = accountants.epsilon(Composed(tuple(normal)), DELTA, "gaussian")
@@ -137,13 +137,14 @@ def test_private_keys_cost_their_own_part() -> None:
     planned = plan(QUESTIONS["private"], Spend(Fraction(1), keys_delta=DELTA))
     event = planned.event()
     assert isinstance(event, Composed)
-    selection = event.events[0]
-    assert isinstance(selection, PartitionSelection)
-    assert float(selection.epsilon) == pytest.approx(0.55, abs=1e-9)
-    assert selection.delta == DELTA
+    selected = event.events[0]
+    assert isinstance(selected, Approximate)
+    assert float(selected.epsilon) == pytest.approx(0.55, abs=1e-9)
+    assert selected.delta == DELTA
     alone = plan(QUESTIONS["keys-alone"], Spend(Fraction(1), keys_delta=DELTA))
-    assert alone.event() == PartitionSelection(Fraction(1), DELTA)
-    assert alone.bound == alone.selection_bound
+    assert alone.event() == Approximate(Fraction(1), DELTA)
+    assert alone.selection is not None
+    assert alone.bound == alone.selection.bound
 
 
 def test_an_event_names_every_part_once() -> None:

@@ -45,11 +45,12 @@ from sordino.query.plan.planner import Wishes, plan
 from sordino.query.plan.spend import Spend
 from sordino.query.release.discovery import Found
 from sordino.query.release.goal import Within, cheapest, error_of, noise_of, within
-from sordino.query.release.notes import bounding_note, describe, notes
+from sordino.query.release.notes import bounding_note, notes
 from sordino.query.release.price import ColumnPrice, column_prices, own_delta_of, price_of
 from sordino.query.release.released import read
 from sordino.query.release.run import measure
 from sordino.query.release.whole import plan_whole
+from sordino.query.release.wording import describe
 
 DELTA = Fraction(1, 10**6)
 MEAN = of("mean", FARE)
@@ -316,11 +317,11 @@ def test_expressions_read_well() -> None:
     relation = ask(COUNT).relation
     assert describe(FARE, relation) == "fare"
     assert describe(Literal(Kind.TEXT, None), relation) == "NULL"
-    assert describe(call("add", FARE, Literal(Kind.INTEGER, 3)), relation) == "add(fare, 3)"
+    assert describe(call("add", FARE, Literal(Kind.INTEGER, 3)), relation) == "fare + 3"
     long = FARE
     for _ in range(20):
         long = call("add", long, FARE)  # type: ignore[assignment]
-    assert len(describe(long, relation)) == 58
+    assert len(describe(long, relation)) == 80
     assert said(ask(COUNT, schema=BY_ROW)).startswith("each row counts by itself")
 
 

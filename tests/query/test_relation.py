@@ -28,9 +28,9 @@ def test_scans() -> None:
 def test_owners_by_name() -> None:
     assert relation("customers WHERE age > 5").owner == "customer_id"
     assert relation("customers c JOIN orders o USING (customer_id)").owner == "customer_id"
-    assert relation("(SELECT age, customer_id AS who FROM customers)").owner == "c1"
+    assert relation("(SELECT age, customer_id AS who FROM customers)").owner == "customer_id"
     assert relation("(SELECT age FROM customers)").owner is None
-    assert relation("(SELECT DISTINCT customer_id FROM customers)").owner == "c0"
+    assert relation("(SELECT DISTINCT customer_id FROM customers)").owner == "customer_id"
     assert (
         relation("(SELECT age, customer_id FROM customers UNION ALL SELECT age, customer_id FROM customers)").owner
         == "c1"

@@ -37,8 +37,9 @@ from sordino.query.model.task import Exact, Task
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.planner import Wishes, plan
 from sordino.query.plan.spend import Spend
-from sordino.query.release.released import read
-from sordino.query.release.run import exact_steps, measure, mute, release
+from sordino.query.release.released import Released, read
+from sordino.query.release.run import exact_steps, measure, mute
+from sordino.query.release.whole import WholePlan, run_whole
 
 _SMALLEST_P = 1e-6
 ONE_ROW = Wishes(bounding=Bounding("weigh", rows=1))
@@ -47,6 +48,13 @@ Compute = Callable[[Task, int], Exact]
 
 def grant_for(planned: QueryPlan) -> Grant:
     return Grant(planned.event(), planned.bound)
+
+
+def release(planned: QueryPlan, grant: Grant, compute: Compute) -> Released:
+    """Run a plan as questions are run, as the one pass of its question."""
+    whole = WholePlan(planned.question, planned.spend, Wishes(), None, planned.spend, (planned,))
+    ((_, released),) = run_whole(whole, grant, compute).passes
+    return released
 
 
 def many(planned: QueryPlan, compute: Compute, times: int) -> list[Any]:
@@ -351,3 +359,22 @@ def test_public_keys_are_never_selected() -> None:
     planned = plan(ask(COUNT, keys=BY_CITY), Spend(Fraction(1), keys_delta=Fraction(1, 10)))
     assert planned.selection is None
     assert not planned.task.people
+
+
+# ---- what cannot be ------------------------------------------------------------------------------------------------
+
+
+def test_an_interruption_is_not_muted() -> None:
+    def stopped() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        mute(stopped)
+
+
+@pytest.mark.parametrize("asked", [ask(COUNT, keys=BY_PLACE), ask(PEOPLE, keys=NO_KEYS)], ids=["keys", "people"])
+def test_people_who_were_not_counted_are_a_mistake(asked: Any) -> None:
+    planned = plan(asked, Spend(Fraction(1), keys_delta=Fraction(1, 10**6)))
+    nobody = Exact(([],) if asked.keys else (), np.zeros((1, 1), np.int64), None, np.zeros((0, 1), np.int64), ())
+    with pytest.raises(TypeError, match="was not asked to count people"):
+        measure(planned, lambda _task, _salt: nobody)

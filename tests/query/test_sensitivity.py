@@ -108,9 +108,9 @@ def by_group(planned: QueryPlan, rows: Sequence[Row]) -> list[tuple[Bound, dict[
             counted[groups[at]][bucket] += weight
         # A choice's bound speaks of weights: what it uses is the 1-norm, over all buckets.
         parts.append((part.bound, counted if part in planned.histograms else _summed(counted)))
-    if planned.selection_bound is not None:
+    if planned.selection is not None:
         assert exact.people is not None
-        parts.append((planned.selection_bound, {group: [int(exact.people[at])] for at, group in enumerate(groups)}))
+        parts.append((planned.selection.bound, {group: [int(exact.people[at])] for at, group in enumerate(groups)}))
     return parts
 
 

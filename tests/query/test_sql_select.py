@@ -217,9 +217,16 @@ def test_rows_as_units() -> None:
         ("SELECT amount FROM orders", "GROUP BY", "SRD-Q106"),
         ("SELECT amount + 1, COUNT(*) FROM orders", "GROUP BY", "SRD-Q106"),
         ("SELECT zone, COUNT(*) FROM orders GROUP BY paid", "GROUP BY", "SRD-Q106"),
-        ("SELECT zone FROM orders GROUP BY zone", "COUNT(*)", "SRD-Q106"),
+        ("SELECT city FROM customers GROUP BY city", "public already", "SRD-Q106"),
+        ("SELECT DISTINCT city, paid FROM customers JOIN orders USING (customer_id)", "COUNT(*)", "SRD-Q106"),
+        ("SELECT z.zone FROM zones z LEFT JOIN orders o ON z.zone = o.zone GROUP BY z.zone", "public", "SRD-Q106"),
+        ("SELECT zone FROM orders GROUP BY ROLLUP (zone)", "write COUNT(*)", "SRD-Q106"),
         ("SELECT 1 FROM orders", "COUNT(*)", "SRD-Q106"),
-        ("SELECT DISTINCT zone FROM orders", "GROUP BY", "SRD-Q102"),
+        ("SELECT DISTINCT zone FROM orders GROUP BY zone", "leave it out", "SRD-Q102"),
+        ("SELECT DISTINCT COUNT(*) FROM orders", "leave it out", "SRD-Q102"),
+        ("SELECT DISTINCT ON (zone) zone FROM orders", "leave it out", "SRD-Q102"),
+        ("SELECT DISTINCT customer_id FROM orders", "COUNT(DISTINCT", "SRD-Q106"),
+        ("SELECT DISTINCT amount FROM orders", "FLOOR", "SRD-Q106"),
         ("SELECT COUNT(*)", "FROM", "SRD-Q102"),
         ("SELECT amount, COUNT(*) FROM orders GROUP BY amount", "FLOOR", "SRD-Q106"),
         ("SELECT COUNT(*) FROM orders GROUP BY customer_id", "show persons", "SRD-Q106"),
@@ -249,8 +256,9 @@ def test_rows_as_units() -> None:
         ("SELECT COUNT_PEOPLE(zone) FROM orders", "argument", "SRD-Q104"),
         ("SELECT COUNT_PEOPLE() FILTER (WHERE paid) FROM orders", "WHERE", "SRD-Q104"),
         ("SELECT ? AS x, COUNT(*) FROM orders", "value itself", "SRD-Q102"),
-        ("SELECT VAR_SAMP(amount) FROM orders", "VAR_POP", "SRD-Q102"),
-        ("SELECT STDDEV_SAMP(amount) FROM orders", "STDDEV_POP", "SRD-Q102"),
+        ("SELECT VAR_SAMP(amount) FROM orders", "VAR_POP(x) and multiply it by n / (n - 1)", "SRD-Q102"),
+        ("SELECT STDDEV_SAMP(amount) FROM orders", "STDDEV_POP(x) and multiply it by SQRT(n / (n - 1))", "SRD-Q102"),
+        ("SELECT COVAR_SAMP(amount, amount) FROM orders", "COVAR_POP(x, y)", "SRD-Q102"),
         ("SELECT ANY_VALUE(amount) FROM orders", "MODE", "SRD-Q102"),
         ("SELECT ARRAY_AGG(amount) FROM orders", "HISTOGRAM", "SRD-Q102"),
         ("SELECT STRING_AGG(zone, ',') FROM orders", "HISTOGRAM", "SRD-Q102"),
@@ -322,3 +330,30 @@ def test_misspelt_names_are_guessed(text: str, hint: str) -> None:
         ask(text)
     assert hint in str(caught.value)
     assert caught.value.code == "SRD-Q103"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("SELECT zone FROM orders GROUP BY zone", ["zone"]),
+        ("SELECT zone FROM orders GROUP BY ALL", ["zone"]),
+        ("SELECT DISTINCT zone FROM orders", ["zone"]),
+        ("SELECT DISTINCT zone AS z, city FROM orders JOIN customers USING (customer_id) WHERE paid", ["z", "city"]),
+        ("SELECT DISTINCT LOWER(zone) AS z FROM orders HAVING z > 'a' ORDER BY z DESC LIMIT 3", ["z"]),
+    ],
+)
+def test_which_groups_there_are_can_be_asked_by_itself(text: str, names: list[str]) -> None:
+    question = ask(text)
+    assert question.aggregates == ()
+    assert [key.name for key in question.keys] == names
+    assert [output.name for output in question.outputs] == names
+
+
+@pytest.mark.parametrize("sets", ["ROLLUP (zone)", "CUBE (zone)", "GROUPING SETS (zone, ())"])
+@pytest.mark.parametrize("clause", ["", "SELECT WITH DIFFERENTIAL_PRIVACY "])
+def test_totals_can_be_ordered_and_cut(sets: str, clause: str) -> None:
+    for rest in ("LIMIT 5", "LIMIT 5 OFFSET 2", "ORDER BY n DESC LIMIT 5", "HAVING n > 3 LIMIT 5"):
+        question = ask(f"{clause or 'SELECT '}zone, COUNT(*) AS n FROM orders GROUP BY {sets} {rest}")
+        assert (question.limit, question.grouping_sets) == (5, ((0,), ()))
+    question = ask(f"SELECT zone, COUNT(*) AS n FROM orders GROUP BY {sets} OFFSET 2")
+    assert question.offset == 2

@@ -164,9 +164,9 @@ def test_some_depth_is_fine(name: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "SELECT COUNT(*) FROM orders WHERE " + " AND ".join(["paid"] * 2000),
-        "SELECT COUNT(*) FROM orders WHERE " + " OR ".join(["paid"] * 2000),
-        "SELECT SUM(" + " + ".join(["amount"] * 500) + ") FROM orders",
+        "SELECT COUNT(*) FROM orders WHERE " + " AND ".join(["paid"] * 300),
+        "SELECT COUNT(*) FROM orders WHERE " + " OR ".join(["paid"] * 300),
+        "SELECT SUM(" + " + ".join(["amount"] * 300) + ") FROM orders",
         "SELECT COUNT(*) FROM orders WHERE order_id IN (" + ", ".join(map(str, range(10_000))) + ")",
         "SELECT COUNT(*) FROM (" + " UNION ALL ".join(["SELECT zone FROM orders"] * 100) + ")",
     ],

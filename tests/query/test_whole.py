@@ -144,7 +144,7 @@ def test_levels_do_not_take_gaussian_noise_at_epsilon_and_delta() -> None:
 
 def test_levels_divide_delta() -> None:
     whole = plan_whole(levels(COUNT, keys=(*BY_PLACE, LATE_KEY)), Spend(Fraction(1), keys_delta=DELTA), Wishes())
-    deltas = [each.selection.delta for each in whole.passes if each.selection is not None]
+    deltas = [each.selection.mechanism.delta for each in whole.passes if each.selection is not None]
     assert deltas == [DELTA / 3] * 2
 
 

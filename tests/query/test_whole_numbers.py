@@ -12,7 +12,8 @@ import pytest
 from query.engines import Engine
 from sordino.errors import RunError
 from sordino.query.engine.hashing import keyed_hash
-from sordino.query.engine.whole_numbers import as_whole, fetch, whole_numbers, whole_sum
+from sordino.query.engine.statement import fetch, salt_on
+from sordino.query.engine.whole_numbers import as_whole, whole_numbers, whole_sum
 
 WHOLE = pa.decimal128(38, 0)
 
@@ -68,7 +69,7 @@ def test_an_engines_failure_says_nothing(engine: Engine) -> None:
 def test_hashes_depend_on_the_salt_and_on_every_column(engine: Engine, name: str) -> None:
     table = engine.load("hashed", pa.table({"a": [1, 1, 2, None], "b": ["x", "y", "x", "x"]}))
     own = table.get_backend().name if name == "the engine's own" else "unheard of"
-    columns = {f"h{salt}": keyed_hash(own, salt, [table.a, table.b]) for salt in (1, 2, 2**70)}
+    columns = {f"h{salt}": keyed_hash(own, salt_on("unheard of", salt), [table.a, table.b]) for salt in (1, 2, 2**70)}
     found = fetch(table.select(**columns)).to_pydict()
     assert len({value for values in found.values() for value in values}) == 12
     assert fetch(table.select(**columns)).to_pydict() == found

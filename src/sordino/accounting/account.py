@@ -85,12 +85,7 @@ class Account(Tally):
 
     def price(self, event: Event) -> Price:
         """Return what `event` would cost, without charging it."""
-        return self._price(event, self.spent)
-
-    def _price(self, event: Event, spent: Vector) -> Price:
-        charge, caps = self.charge(event), self.filter.caps
-        column = min(range(1, len(caps)), key=lambda place: charge[place] / caps[place])
-        return Price(charge, self.filter.columns, self.fits(spent, charge), column)
+        return price(self.filter, event, self.spent)
 
     def spent_as(self, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
         """Return (ε, δ), an honest statement of the loss so far (``odometer.py``)."""
@@ -98,20 +93,31 @@ class Account(Tally):
 
     def refusal(self, event: Event, spent: Vector) -> BudgetError:
         """Return the error that says what was asked, what is left and what would fit."""
-        price, left = self._price(event, spent), self.filter.remaining(spent)
-        instead = what_would_fit(self.filter, spent, event)
-        if Fraction(price.charge[0], PER_DELTA) > left.own_delta:
-            remedy = "its own δ is more than what is left for such; ask for a smaller one"
-        else:
-            remedy = f"{instead} would fit" if instead else "add noise, ask for less, or use another budget"
-        return BudgetError(
-            f"{_short(event)} costs {price}, which does not fit: of the budget {self.budget}, "
-            f"{_percent(self.filter.used(spent))} is used; what still fits is {left}; {remedy}",
-            "SRD-B001",
-        )
+        return BudgetError(refusal_text(self.filter, event, spent), "SRD-B001")
 
     def __repr__(self) -> str:
         return f"Account({self.budget}, {_percent(self.used)} used)"
+
+
+def price(rule: Filter, event: Event, spent: Vector) -> Price:
+    """Return what `event` would cost after `spent` under the filter `rule`."""
+    charge, caps = rule.charge(event), rule.caps
+    column = min(range(1, len(caps)), key=lambda place: charge[place] / caps[place])
+    return Price(charge, rule.columns, rule.fits(spent, charge), column)
+
+
+def refusal_text(rule: Filter, event: Event, spent: Vector) -> str:
+    """Return what was asked, what is left after `spent` under the filter `rule`, and what would fit."""
+    asked, left = price(rule, event, spent), rule.remaining(spent)
+    instead = what_would_fit(rule, spent, event)
+    if Fraction(asked.charge[0], PER_DELTA) > left.own_delta:
+        remedy = "its own δ is more than what is left for such; ask for a smaller one"
+    else:
+        remedy = f"{instead} would fit" if instead else "add noise, ask for less, or use another budget"
+    return (
+        f"{_short(event)} costs {asked}, which does not fit: of the budget {rule.budget}, "
+        f"{_percent(rule.used(spent))} is used; what still fits is {left}; {remedy}"
+    )
 
 
 class UnlimitedAccount(Tally):

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sordino.errors import ArgumentError, BudgetError
 
@@ -18,6 +20,8 @@ from .grant import Grant
 from .neighbours import Neighbours
 from .plan import Plan
 from .relation import relations
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class Tally(ABC):
         **Guarantee**: the sum of all charges that were granted keeps the account's rule at every moment, however many
         threads ask at once.
         """
-        _check(event, bound)
+        check_priced_for(event, bound)
         charge = self.charge(event)
         with self._lock:
             self._check_protects(bound)
@@ -79,6 +83,10 @@ class Tally(ABC):
                 f"plan must have a bound and an event(), but {type(plan).__name__} does not", "SRD-A001"
             )
         return self.reserve(plan.event(), plan.bound)
+
+    def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
+        """Charge `plan`, then return what `run` releases for the grant. Accounts that settle do so here."""
+        return run(self.reserve_plan(plan))
 
     @property
     def spent(self) -> Vector:
@@ -114,7 +122,8 @@ class Tally(ABC):
             )
 
 
-def _check(event: Event, bound: Bound) -> None:
+def check_priced_for(event: Event, bound: Bound) -> None:
+    """Refuse an event whose price does not hold under the neighbouring relation of `bound`."""
     if not isinstance(event, Event):
         raise ArgumentError(f"event must be an event, not {type(event).__name__}", "SRD-A001")
     if not isinstance(bound, Bound):

@@ -7,14 +7,15 @@ Numbers
     ``Laplace``, ``Gaussian``, ``DiscreteGaussian``     noise on a number, a vector or an array, on a public ``Grid``
     ``SmoothLaplace``, ``SmoothCauchy``, ``Ladder``     noise as large as the data at hand needs (``LocalAnswer``)
     ``Quantiles``                                       medians and other quantiles
-    ``GroupedQuantile``                                 a quantile of each group's histogram (``GroupedHistogram``)
+    ``GroupedQuantile``, ``FlippedQuantile``            a quantile of each group's histogram (``GroupedHistogram``)
 Choices
     ``Exponential``                                     one of a list, better ones more often
     ``GumbelMax``, ``PermuteAndFlip``, ``LaplaceMax``   the largest of noisy scores
     ``TopK``                                            the best k, in order
     ``GroupedTop``                                      the most frequent categories of each group
     ``AboveThreshold``, ``NumericAboveThreshold``       which of a stream are large; ``start`` gives a ``Watch``
-    ``TruncatedGeometric``, ``LaplaceThreshold``, ``GaussianThreshold``  which keys may be shown
+    ``TruncatedGeometric``                              which keys may be shown
+    ``GeometricThreshold``, ``LaplaceThreshold``, ``GaussianThreshold``  which keys may be shown, and their counts
 People
     ``RandomizedResponse``                              everyone answers for themselves
     ``Policy``, ``PersonalisedSample``, ``PersonalisedCount``, ``PersonalisedMedian``   an ε for each public class
@@ -30,7 +31,9 @@ from __future__ import annotations
 from .adaptive_clipping import AdaptiveClipping
 from .clipping import ClipNorm, ClipValues
 from .exponential import Exponential
+from .flipped_quantile import FlippedQuantile
 from .gaussian import DiscreteGaussian, Gaussian
+from .geometric_threshold import GeometricThreshold
 from .grid import INTEGERS, Grid
 from .grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
 from .ladder import Ladder
@@ -59,9 +62,11 @@ __all__ = [
     "ClipValues",
     "DiscreteGaussian",
     "Exponential",
+    "FlippedQuantile",
     "Frequencies",
     "Gaussian",
     "GaussianThreshold",
+    "GeometricThreshold",
     "Grid",
     "GroupedHistogram",
     "GroupedQuantile",

@@ -6,14 +6,17 @@ the bound's `l1` over all groups and buckets.
 **Guarantee**: ε-bounded range for all groups together, and so pure ε, exactly.
 **Proof.** In group g let one unit's weights add up to w_g, Σ_g w_g ≤ W = l1. Scores in g move by at most w_g·Δ, Δ being
 the sensitivity for a weight of one, and the choice in g is drawn with probability ∝ exp(rate·score), so its log
-probability moves within an interval of length 2·rate·w_g·Δ (rate·w_g·Δ for scores that a unit can only raise: see
-below). Groups are drawn independently, so lengths add up: at most 2·rate·W·Δ = ε.
-*Quantile q*: the score of a bucket that covers the ranks [b, e] of n is −max(0, b − t, t − e), t = q·n + offset. Add or
-remove a weight w, of which v lies below the bucket: b − t moves by v − q·w, t − e by q·w − v', 0 ≤ v, v' ≤ w: within
-w·max(q, 1−q), and a maximum moves by no more than its most mobile term. Under the other relations what goes and what
-comes each adds between −q·w and (1−q)·w: within w.
-A *guard* is one more bucket beyond the range, below it with the ranks (−∞, 0] or above it with [n, ∞): its score is
-−max(0, t) or −max(0, n − t), which moves no further than the others. So some bucket has score zero wherever t lies.
+probability moves within an interval of length 2·rate·w_g·Δ (rate·w_g·Δ where a unit moves all scores in one direction:
+see below). Groups are drawn independently, so lengths add up: at most 2·rate·W·Δ = ε.
+*Quantile q*: the score of a bucket that covers the ranks [b, e] of n is min(t − b, e − t), t = q·n + offset: how deep t
+lies inside, or minus how far it lies outside. Add or remove a weight w, of which v lies below the bucket: t − b moves
+by q·w − v, e − t by v' − q·w, 0 ≤ v, v' ≤ w: within w·max(q, 1−q), and a minimum moves by no more than its most mobile
+term. Under the other relations what goes and what comes each adds between −q·w and (1−q)·w: within w.
+A *guard* is one more bucket beyond the range, below it with the ranks (−∞, 0] or above it with [n, ∞): its score is −t
+or t − n, which moves no further than the others. So some bucket has a score of zero or more wherever t lies.
+*Extremes*, q = 0 with offset ≤ 0, under add/remove: t ≤ 0, so the score is t − b, or −t or t − n for a guard; what is
+added can only lower these, by w at most, so log probabilities move within an interval of length rate·w. The same holds
+upside down for q = 1 with offset ≥ 0. Half of the noise will do.
 *Frequent categories*: a category's score is its weight. Under add/remove all scores move in one direction, each by at
 most w_g, so log probabilities move within an interval of length rate·w_g (Dong, Durfee, Rogers 2020); the best k are k
 such choices one after the other (``top_k.py``), each for ε/k.
@@ -87,9 +90,12 @@ class GroupedQuantile:
     @remembered
     def event(self, bound: Bound) -> Event:
         """Return what one release runs: one exponential mechanism, over all groups."""
+        return events.Exponential(self._checked_epsilon(bound))
+
+    def _checked_epsilon(self, bound: Bound) -> Fraction:
         if self.rate(bound) < _LEAST_RATE:
             raise ArgumentError("one unit weighs too much for this epsilon; bound it more tightly", "SRD-A002")
-        return events.Exponential(self.epsilon)
+        return self.epsilon
 
     def release(self, value: GroupedHistogram, grant: Grant) -> NDArray[np.int64]:
         """Return the chosen bucket of each group."""
@@ -101,8 +107,8 @@ class GroupedQuantile:
     def error(self, confidence: float = 0.95) -> float:
         """Return how far off in rank (weight) a choice is, at most, with probability `confidence`, if a unit weighs 1.
 
-        The exponential mechanism's bound ln(buckets/(1 − confidence))/rate; a bucket of score zero exists if the rank
-        asked for lies within the data, or on the side of the guard.
+        The exponential mechanism's bound ln(buckets/(1 − confidence))/rate; some bucket has a score of zero or more if
+        the rank asked for lies within the data, or on the side of the guard.
         """
         return self.rank_error(Bound.scalar(1), confidence)
 
@@ -113,29 +119,43 @@ class GroupedQuantile:
         return rounded_up(Fraction(logarithm) / (self.rate(bound) * self.quantile.denominator))
 
     def rate(self, bound: Bound) -> Fraction:
-        """Return ε/(2Δ) for scores multiplied by the quantile's denominator."""
+        """Return ε/(2Δ), for an extreme ε/Δ, for scores multiplied by the quantile's denominator."""
         above, all_of_it = self.quantile.numerator, self.quantile.denominator
-        moved = max(above, all_of_it - above) if bound.neighbours is Neighbours.ADD_REMOVE else all_of_it
-        return self.epsilon / (2 * bound.l1 * moved)
+        if bound.neighbours is not Neighbours.ADD_REMOVE:
+            return self.epsilon / (2 * bound.l1 * all_of_it)
+        if (self.quantile == 0 and self.offset <= 0) or (self.quantile == 1 and self.offset >= 0):
+            return self.epsilon / bound.l1
+        return self.epsilon / (2 * bound.l1 * max(above, all_of_it - above))
 
     def _one(self, histogram: Steps, rate: Fraction) -> int:
+        starts, counts, scores = self._runs(histogram)
+        index, place = self._draw(counts, scores, rate)
+        return int(starts[index]) + place
+
+    @staticmethod
+    def _draw(counts: Steps, scores: Steps, rate: Fraction) -> tuple[int, int]:
+        """Return a run of buckets, and which of its buckets, drawn with probability ∝ exp(rate·score)."""
+        index = choose_weighted(scores, counts, rate)
+        return index, noise.uniform(int(counts[index]))
+
+    def _runs(self, histogram: Steps) -> tuple[Steps, Steps, Steps]:
+        """Return runs of buckets that have one score each: first buckets, numbers of buckets, whole scores."""
         taken, weights = histogram[:, 1], histogram[:, 2]
         starts = np.concatenate((np.array([0]), np.column_stack((taken, taken + 1)).ravel()))
         counts = np.diff(np.append(starts, self.buckets))
         reached = np.cumsum(weights)
         below = np.concatenate((np.array([0]), np.column_stack((reached - weights, reached)).ravel()))
         upto = np.concatenate((np.array([0]), np.column_stack((reached, reached)).ravel()))
-        scale = self.quantile.denominator
-        target = self.quantile.numerator * int(reached[-1] if reached.size else 0) + scale * self.offset
-        scores = -np.maximum(0, np.maximum(scale * below - target, target - scale * upto))
+        scale, every = self.quantile.denominator, int(reached[-1]) if reached.size else 0
+        target = self.quantile.numerator * every + scale * self.offset
+        scores = np.minimum(target - scale * below, scale * upto - target)
         present = counts > 0
         starts, counts, scores = starts[present], counts[present], scores[present]
         if self.guard:
-            beyond = target if self.guard < 0 else scale * int(reached[-1] if reached.size else 0) - target
             starts = np.append(starts, -1 if self.guard < 0 else self.buckets)
-            counts, scores = np.append(counts, 1), np.append(scores, -max(0, beyond))
-        index = choose_weighted(scores, counts, rate)
-        return int(starts[index]) + noise.uniform(int(counts[index]))
+            counts = np.append(counts, 1)
+            scores = np.append(scores, -target if self.guard < 0 else target - scale * every)
+        return starts, counts, scores
 
 
 @dataclass(frozen=True)

@@ -94,7 +94,7 @@ class TruncatedGeometric:
 
     def release(self, value: Any, grant: Grant) -> NDArray[np.bool_]:
         """Return which keys to keep, given the number of units of each key."""
-        counts = _counts(value)
+        counts = checked_counts(value)
         use_grant(self, grant)
         coins = noise.uniform(2**_BITS, counts.shape)
         keep: NDArray[np.bool_] = coins < self._table[np.minimum(counts, len(self._table) - 1)]
@@ -161,7 +161,7 @@ class _Threshold(ABC):
 
     def release(self, value: Any, grant: Grant) -> Selected:
         """Return which keys to keep, and their noisy counts, given the number of units of each key."""
-        counts = _counts(value)
+        counts = checked_counts(value)
         bound = use_grant(self, grant)
         noisy = counts + self.counting.law.draw(counts.shape)
         keep = (noisy >= self.threshold(bound)) & (counts > 0)
@@ -170,6 +170,20 @@ class _Threshold(ABC):
     def error(self, confidence: float = 0.95) -> float:
         """Return how far one noisy count is off, at most, with probability `confidence` (before selection)."""
         return self.counting.error(confidence)
+
+    def size_shown(self, confidence: Number, bound: Bound) -> int:
+        """Return how many units a key needs to be shown with probability `confidence`, ½ or more."""
+        both = max(2 * probability("confidence", confidence) - 1, Fraction(0))
+        return self.threshold(bound) + (int(self.counting.law.tail(both)) if both else 0)
+
+    @property
+    def variance_of_error(self) -> float:
+        """The mean square of the noise, before selection."""
+        return self.counting.variance_of_error
+
+    @abstractmethod
+    def log_at_least(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return ln P[noise ≥ value] for whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -201,6 +215,12 @@ class LaplaceThreshold(_Threshold):
         scale = float(self.scale)
         logarithm = _log(1 / failure) - math.log1p(math.exp(-1 / scale))
         return max(1, math.ceil(scale * (logarithm * _SLACK + _LEAST_SLACK)))
+
+    def log_at_least(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return ln P[noise ≥ value] for whole numbers."""
+        scale, steps = float(self.scale), np.asarray(values, dtype=np.float64)
+        far = -np.where(steps > 0, steps, 1 - steps) / scale - math.log1p(math.exp(-1 / scale))
+        return np.where(steps > 0, far, np.log1p(-np.exp(far)))
 
 
 @dataclass(frozen=True)
@@ -235,8 +255,14 @@ class GaussianThreshold(_Threshold):
         quantile = max(0.0, float(-scipy.special.ndtri(float(failure))))
         return max(1, math.ceil(0.5 + deviation * (quantile * _SLACK + _LEAST_SLACK)))
 
+    def log_at_least(self, values: NDArray[Any]) -> NDArray[np.float64]:
+        """Return ln P[noise ≥ value] for whole numbers."""
+        steps = np.asarray(values, dtype=np.float64)
+        return np.asarray(scipy.special.log_ndtr((0.5 - steps) / math.sqrt(float(self.variance))))
 
-def _counts(value: Any) -> Steps:
+
+def checked_counts(value: Any) -> Steps:
+    """Return numbers of units as an array, or refuse them without a word about their values."""
     array = numbers("the counts", value, "iu")
     if array.ndim != 1:
         raise ArgumentError("the counts must be one array of ints, a number of units per key", "SRD-A001")

@@ -25,13 +25,14 @@ from typing import Any, Self
 
 from sordino.accounting.account import Account, UnlimitedAccount
 from sordino.accounting.budget import Budget
+from sordino.accounting.grant import Grant
 from sordino.accounting.tally import Entry
 from sordino.arguments import Number, rational
 from sordino.errors import ArgumentError, BudgetError
 
 from .answer.answer import Answer
 from .data.dataset import Dataset
-from .engine.exact import compute
+from .engine.memory import Memory
 from .frame.draft import Arranged, Draft
 from .frame.frame import Frame
 from .model.bounding import Bounding
@@ -60,7 +61,8 @@ class Ask:
       `noise` (the standard deviation of the noise in a count); `delta` for private keys and Gaussian noise;
     * how: `weights` (how much each column's error matters), `bounding`, `mechanism` ("laplace" or "gaussian"),
       `find=False` to be refused rather than have missing bounds found for a part of the price, `losses=True` to have
-      estimated, for a part of the price, how many people bounding cuts something off from;
+      estimated, for a part of the price, how many people bounding cuts something off from, `intervals=False` to spend
+      on quantiles, minima and maxima what their intervals would cost (these are the whole range then);
     * how to show it: `confidence`, `integers`, `non_negative`, `consistent`.
     """
 
@@ -82,12 +84,16 @@ class Ask:
         """Charge the price, then return the noisy answer. What was charged stays charged, whatever happens."""
         asked = _asked(words)
         whole = self._plan(asked)
+
+        def release(grant: Grant) -> Answer:
+            return answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, asked)
+
         try:
-            grant = self._data.account.reserve_plan(whole)
+            return self._data.account.carry_out(whole, release)
         except BudgetError as refusal:
+            if refusal.code != "SRD-B001":
+                raise  # not short of budget: the owner's policy speaks for itself
             raise self._too_much(asked, whole, refusal) from None
-        outcome = run_whole(whole, grant, self._data.compute)
-        return answer_of(whole, outcome, self.text, asked)
 
     def _too_much(self, asked: _Asked, whole: WholePlan, refusal: BudgetError) -> BudgetError:
         """Return the refusal in the words of the question: what it costs, what is used, and what would fit."""
@@ -114,7 +120,9 @@ class Ask:
         return f"Ask({self.text!r})"
 
     def _plan(self, asked: _Asked) -> WholePlan:
-        wishes = Wishes(asked.bounding, asked.weights, asked.mechanism)
+        budget = self._data.budget
+        flips = budget is None or budget.calculus == "pure"
+        wishes = Wishes(asked.bounding, asked.weights, asked.mechanism, intervals=asked.intervals, flips=flips)
 
         def make(amount: Fraction) -> WholePlan:
             return plan_whole(self.question, self._spend(asked, amount), wishes, find=asked.find, losses=asked.losses)
@@ -192,6 +200,7 @@ class _Asked:
         mechanism: str | None = None,
         find: bool = True,
         losses: bool = False,
+        intervals: bool = True,
         confidence: Number = 0.95,
         integers: bool = False,
         non_negative: bool = False,
@@ -203,6 +212,8 @@ class _Asked:
             raise ArgumentError('error must be a goal such as within(0.05, of="fare")', "SRD-A001")
         if bounding is not None and not isinstance(bounding, Bounding):
             raise ArgumentError('bounding must be a way such as bounding("weigh", rows=3)', "SRD-A001")
+        if not isinstance(intervals, bool):
+            raise ArgumentError(f"intervals must be True or False, not {intervals!r}", "SRD-A001")
         if mechanism not in (None, "laplace", "gaussian"):
             raise ArgumentError('mechanism must be "laplace" or "gaussian", or left out for the better one', "SRD-A002")
         self.epsilon = None if epsilon is None else rational("epsilon", epsilon, above=0, most="1e4")
@@ -215,6 +226,7 @@ class _Asked:
         self.mechanism = mechanism
         self.find = find
         self.losses = losses
+        self.intervals = intervals
         self.confidence = confidence
         self.integers = integers
         self.non_negative = non_negative
@@ -227,6 +239,7 @@ class DataAccount:
     def __init__(self, dataset: Dataset, account: Account | UnlimitedAccount) -> None:
         self.dataset = dataset
         self.account = account
+        self._memory = Memory(dataset.schema, dataset.table)
 
     @property
     def budget(self) -> Budget | None:
@@ -253,7 +266,7 @@ class DataAccount:
 
     def compute(self, task: Task, salt: int) -> Exact:
         """Run a task on the data's engine; what comes back is secret."""
-        return compute(task, self.dataset.schema, self.dataset.table, salt)
+        return self._memory.compute(task, salt)
 
     def __repr__(self) -> str:
         return f"{self.dataset.name} on {self.account!r}"

@@ -57,6 +57,8 @@ class Answer:
         self.notes = list(notes)
         self.events = tuple(events)
         self.confidence = confidence
+        self.proof: Any = None
+        """The signed receipt of the ledger, for an answer that was charged to one."""
 
     @property
     def names(self) -> list[str]:
@@ -147,6 +149,18 @@ class Answer:
         frame = pl.from_arrow(self.to_arrow(intervals, confidence))
         assert isinstance(frame, pl.DataFrame)  # noqa: S101  (a table gives a frame)
         return frame
+
+    def to_json(self) -> str:
+        """Return all that is released as one JSON text: columns with their intervals, notes and the receipt's facts."""
+        from .text import to_json
+
+        return to_json(self)
+
+    def with_receipt(self, receipt: Any) -> Answer:
+        """Return the same answer with the receipt of the ledger that it was charged to."""
+        answer = self._with(self._columns)
+        answer.proof = receipt
+        return answer
 
     def plot(self, *names: str, confidence: Number | None = None) -> Figure:
         """Return a matplotlib figure of the noisy columns (or those named) with their intervals."""

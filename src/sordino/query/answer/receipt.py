@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from importlib.metadata import version
 from typing import Any
 
@@ -14,6 +17,19 @@ from sordino.query.estimate.tails import Noise
 from sordino.query.model.bounding import Bounding
 
 
+@dataclass(frozen=True)
+class Noisy:
+    """Something that noise was added to."""
+
+    of: str
+    """What was asked for that is read from it."""
+    numbers: int
+    """How many numbers of each group got noise of their own."""
+    law: Noise
+    step: Fraction
+    """What one step of the noise is, in rows."""
+
+
 def build_receipt(
     *,
     question: str,
@@ -22,7 +38,7 @@ def build_receipt(
     event: Event,
     price: Mapping[str, Any],
     bounding: Bounding,
-    noises: Iterable[tuple[str, Noise]],
+    noises: Iterable[Noisy],
     plan: Mapping[str, Any] | None = None,
     moment: datetime | None = None,
 ) -> dict[str, Any]:
@@ -35,7 +51,7 @@ def build_receipt(
         event: everything that was run.
         price: what it cost, such as ε, δ and ρ.
         bounding: how much one unit may weigh.
-        noises: what was made noisy, and by which law.
+        noises: what was made noisy, and by which laws.
         plan: whatever else the plan says of itself.
         moment: when it was run; now, if not given.
     """
@@ -47,7 +63,7 @@ def build_receipt(
         "price": {name: _exact(value) for name, value in price.items()},
         "event": event.to_json(),
         "bounding": _limits(bounding),
-        "noise": [{"of": name, **_law(law)} for name, law in noises],
+        "noise": [_noise(each) for each in noises],
         "plan": dict(plan or {}),
         "sordino": version("sordino"),
         "time": (moment or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds"),
@@ -63,6 +79,15 @@ def _limits(bounding: Bounding) -> dict[str, Any]:
     return {"method": bounding.method, **{name: limit for name, limit in limits.items() if limit is not None}}
 
 
-def _law(law: Noise) -> dict[str, str]:
+def _noise(noisy: Noisy) -> dict[str, Any]:
+    """Return the law in steps, exactly, and how wide it is in rows, as a number to read."""
+    law = noisy.law
     parameter = ("scale", law.scale) if isinstance(law, DiscreteLaplace) else ("variance", law.sigma_squared)
-    return {"law": type(law).__name__, parameter[0]: str(parameter[1])}
+    return {
+        "of": noisy.of,
+        "numbers": noisy.numbers,
+        "law": type(law).__name__,
+        parameter[0]: str(parameter[1]),
+        "step_in_rows": str(noisy.step),
+        "standard_deviation_in_rows": f"{math.sqrt(law.variance) * float(noisy.step):.4g}",
+    }

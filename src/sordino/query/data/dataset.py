@@ -17,8 +17,8 @@ table trips, owned by rider
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -26,12 +26,13 @@ from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.kinds import Kind
 from sordino.query.model.metadata import Limits, OwnedByColumn, OwnedByParent, Personal, Schema, Table
+from sordino.query.sql.views import check_views
 
 from . import describe, postgres_types
 from .collations import refuse_collations
 from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
 from .ownership import Declaration, checked_name, person, unknown
-from .reading import Reading, column_of, hidden_because, reading_of
+from .reading import Reading, column_of, hidden_because, identity_of, reading_of
 from .sources import Connected, connect
 
 
@@ -66,6 +67,25 @@ class Dataset:
             raise QuestionError(f"you asked for table {unknown(name, self._tables)}", "SRD-Q201")
         return self._tables[name]
 
+    def with_view(self, name: str, text: str) -> Dataset:
+        """Return the data set with a view: a subquery with a name, which can be asked about like a table.
+
+        Whose its rows are, its bounds, keys and limits follow from the tables that it is made from. It may speak of the
+        views that are there already. Its text is public, as all that is declared is.
+        """
+        views = {**self.schema.views, checked_name("a view's name", name): text}
+        if len(views) == len(self.schema.views):
+            raise ArgumentError(f"there is a view {name!r} already; give this one a name of its own", "SRD-A003")
+        declaration, schema = replace(self.declaration, views=views), replace(self.schema, views=views)
+        check_views(schema)
+        return replace(self, declaration=declaration, schema=schema)
+
+    def to_yaml(self) -> str:
+        """Return the declarations as a text that `dataset_from_file` reads; without frames, and without passwords."""
+        from .declarations_text import to_yaml  # YAML is slow to load, and no question needs it
+
+        return to_yaml(self.declaration)
+
     def __repr__(self) -> str:
         return describe.text(self.schema, self.engine)
 
@@ -81,6 +101,7 @@ def dataset(
     columns: Mapping[str, ColumnDeclaration] | None = None,
     limits: Limits | None = None,
     personal: PersonalDeclaration | None = None,
+    views: Mapping[str, str] | None = None,
 ) -> Dataset:
     """Declare a data set: where it is, who is protected, and what is publicly known about it.
 
@@ -91,7 +112,8 @@ def dataset(
     *Several tables*: `source` is a dict from names to ``so.private(…)`` and ``so.public(…)``, which hold their own
     columns and limits; `unit` is what a person is called, or ``so.ROW``.
 
-    With `personal`, people are protected by classes, each with an ε of its own (see ``so.personal``).
+    With `personal`, people are protected by classes, each with an ε of its own (see ``so.personal``). `views` are
+    subqueries with names, to be asked about like tables (see ``Dataset.with_view``).
 
     **Guarantee**: nothing is read from the data but names and types of columns. Declarations are enforced, whatever
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
@@ -100,7 +122,9 @@ def dataset(
     if isinstance(source, Mapping):
         if columns is not None or limits is not None:
             raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
-        return open_dataset(Declaration(name, person(unit), _declared(source), personal=personal))
+        return open_dataset(
+            Declaration(name, person(unit), _declared(source), personal=personal, views=_view_texts(views))
+        )
     if isinstance(source, TableDeclaration):
         raise ArgumentError(
             "so.private(…) and so.public(…) stand in a dict of tables: {'name': so.private(…)}", "SRD-A001"
@@ -108,7 +132,13 @@ def dataset(
     checked_name("the data set's name", name)
     whose = person(unit)
     table = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
-    return open_dataset(Declaration(name, whose, {name: table}, personal=personal))
+    return open_dataset(Declaration(name, whose, {name: table}, personal=personal, views=_view_texts(views)))
+
+
+def _view_texts(given: Mapping[str, str] | None) -> Mapping[str, str]:
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentError('views must be a dict from names to SQL: {"adults": "SELECT … FROM …"}', "SRD-A001")
+    return given or {}
 
 
 def _declared(tables: Mapping[Any, Any]) -> dict[str, TableDeclaration]:
@@ -128,9 +158,11 @@ def open_dataset(declaration: Declaration) -> Dataset:
     views = {name: _View.of(name, declaration, connected) for name in declaration.tables}
     tables = {name: view.face for name, view in views.items()}
     _check_links(tables)
+    schema = Schema(declaration.name, tables, declaration.unit, _personal(declaration, tables), views=declaration.views)
+    check_views(schema)
     return Dataset(
         declaration=declaration,
-        schema=Schema(declaration.name, tables, declaration.unit, _personal(declaration, tables)),
+        schema=schema,
         engine=connected.engine,
         backend=connected.backend,
         _tables=MappingProxyType({name: view.table for name, view in views.items()}),
@@ -149,7 +181,7 @@ class _View:
         declared, owner = declaration.tables[name], declaration.owner(name)
         source, unreadable = _CORRECTIONS.get(connected.engine, _as_it_is)(connected.tables[name])
         types = dict(source.schema().items())
-        readings, hidden = _readings(types, unreadable)
+        readings, hidden = _readings(types, unreadable, declaration.identities(name))
         for column in filter(None, (*declared.columns, getattr(owner, "column", None))):
             if column in hidden:
                 raise QuestionError(f"column {name}.{column} cannot be used: {hidden[column]}", "SRD-Q202")
@@ -174,11 +206,13 @@ def _as_it_is(table: Any) -> tuple[Any, Mapping[str, str]]:
 _CORRECTIONS = {"postgres": postgres_types.corrected}
 
 
-def _readings(types: Mapping[str, Any], unreadable: Mapping[str, str]) -> tuple[dict[str, Reading], dict[str, str]]:
+def _readings(
+    types: Mapping[str, Any], unreadable: Mapping[str, str], identities: Set[str]
+) -> tuple[dict[str, Reading], dict[str, str]]:
     readings, hidden = {}, {}
     names = Counter(column.lower() for column in types)
     for column, dtype in types.items():
-        reading = reading_of(dtype)
+        reading = (identity_of if column in identities else reading_of)(dtype)
         if names[column.lower()] > 1:
             hidden[column] = "another column's name differs only in upper and lower case; rename one of them in a view"
         elif reading is None or column in unreadable:

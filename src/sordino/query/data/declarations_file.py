@@ -20,29 +20,51 @@
         public: true
 
 A data set of one table needs no ``tables``: its ``source``, ``columns`` and ``limits`` stand beside ``name`` and
-``unit``, which then names the column. A source may be left out and given in Python.
+``unit``, which then names the column. A source may be left out and given in Python. People who are protected by classes
+are declared beside ``name`` as well::
+
+    personal:
+      column: consent             # or: customers.consent
+      classes:
+        - {is: strict, epsilon: 0.1}
+        - {is: open, epsilon: 1}
+
+and views, subqueries that can be asked about like tables::
+
+    views:
+      adults: SELECT * FROM customers WHERE age >= 18
+
+``declarations_text`` writes all this.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import urlsplit, urlunsplit
 
 from sordino.accounting.bound import ROW
 from sordino.errors import ArgumentError
-from sordino.query.model.metadata import Limits
 
 from .dataset import Dataset, open_dataset
-from .declare import ColumnDeclaration, TableDeclaration, column, limits, private, public
+from .declare import (
+    ColumnDeclaration,
+    PersonalDeclaration,
+    TableDeclaration,
+    column,
+    limits,
+    personal,
+    private,
+    public,
+)
 from .ownership import Declaration, person, unknown
-from .sources import Source, source
-from .strict_yaml import parse, write
+from .sources import source
+from .strict_yaml import parse
 
 _LARGEST_FILE = 64 * 2**20
+_HEAD = ("name", "unit", "personal", "views")
+_ONE_TABLE = ("source", "columns", "limits")
 
 Result = TypeVar("Result")
 
@@ -58,17 +80,6 @@ def read(path: str | os.PathLike[str]) -> Declaration:
     return from_dict(parse(file_text(where), str(where)), where.parent)
 
 
-def to_yaml(declared: Dataset | Declaration) -> str:
-    """Return the declarations as YAML; frames are left out, and so are passwords of databases."""
-    declaration = declared.declaration if isinstance(declared, Dataset) else declared
-    tables = {name: _table_to_dict(table) for name, table in declaration.tables.items()}
-    only = tables.get(declaration.name)
-    head = {"name": declaration.name, "unit": declaration.unit.name}
-    if only is not None and len(tables) == 1 and "parent" not in only and only.get("unit", "row") == head["unit"]:
-        return write(head | {word: value for word, value in only.items() if word != "unit"})
-    return write(head | {"tables": tables})
-
-
 def file_text(path: Path) -> str:
     """Return the text of a file of declarations."""
     try:
@@ -81,15 +92,32 @@ def file_text(path: Path) -> str:
 
 def from_dict(given: Any, directory: Path) -> Declaration:
     """Return the declaration that the parsed file holds; paths are relative to `directory`."""
-    top = _fields("the file", given, ("name", "unit", "tables", "source", "columns", "limits"), ("name", "unit"))
+    top = _fields("the file", given, (*_HEAD, "tables", *_ONE_TABLE), ("name", "unit"))
     unit = ROW if top["unit"] == ROW.name else person(top["unit"])
-    if "tables" not in top:
+    if "tables" in top:
+        _fields("a file with tables", given, (*_HEAD, "tables"))
+        tables = {name: _table(name, one, directory) for name, one in _mapping("tables", top["tables"]).items()}
+    else:
         owner = {} if unit == ROW else {"unit": unit.name}
-        rest = {word: value for word, value in top.items() if word not in ("name", "unit")}
-        return Declaration(top["name"], unit, {top["name"]: _table(str(top["name"]), rest | owner, directory)})
-    _fields("a file with tables", given, ("name", "unit", "tables"))
-    tables = _mapping("tables", top["tables"])
-    return Declaration(top["name"], unit, {name: _table(name, one, directory) for name, one in tables.items()})
+        rest = {word: value for word, value in top.items() if word in _ONE_TABLE}
+        tables = {top["name"]: _table(str(top["name"]), rest | owner, directory)}
+    views = _mapping("views", top.get("views") or {})
+    return Declaration(top["name"], unit, tables, personal=_personal(top.get("personal")), views=views)
+
+
+def _personal(given: Any) -> PersonalDeclaration | None:
+    if given is None:
+        return None
+    said = _fields("personal", given, ("column", "classes"), ("column", "classes"))
+    if not isinstance(said["classes"], list):
+        raise ArgumentError("classes of personal must be a list of {is: …, epsilon: …}", "SRD-A006")
+    epsilons: dict[Any, Any] = {}
+    for each in said["classes"]:
+        one = _fields("a class of personal", each, ("is", "epsilon"), ("is", "epsilon"))
+        if isinstance(one["is"], list | dict) or one["is"] in epsilons:
+            raise ArgumentError("each class of personal says by is: … which value it is; each another one", "SRD-A006")
+        epsilons[one["is"]] = one["epsilon"]
+    return _placed("personal", lambda: personal(said["column"], epsilons))
 
 
 def _table(name: str, given: Any, directory: Path) -> TableDeclaration:
@@ -153,57 +181,3 @@ def _placed(where: str, build: Callable[[], Result]) -> Result:
     except ArgumentError as error:
         hint = "; in YAML, texts that look like numbers or dates need quotes" if "key" in error.message else ""
         raise ArgumentError(f"{where}: {error.message}{hint}", error.code) from None
-
-
-def _table_to_dict(table: TableDeclaration) -> dict[str, Any]:
-    parent = None if table.parent is None else {table.parent[0]: ".".join(table.parent[1:])}
-    said = {
-        "source": _source_to_yaml(table.source),
-        "public": table.is_public or None,
-        "unit": table.unit,
-        "parent": parent,
-        "limits": _limits_to_dict(table.limits) or None,
-        "columns": {name: _column_to_dict(one) for name, one in table.columns.items()} or None,
-    }
-    return {word: value for word, value in said.items() if value is not None}
-
-
-def _limits_to_dict(weight: Limits) -> dict[str, int]:
-    named = {"rows": weight.rows, "groups": weight.groups, "rows_per_group": weight.rows_per_group}
-    return {word: number for word, number in named.items() if number is not None}
-
-
-def _column_to_dict(declared: ColumnDeclaration) -> dict[str, Any]:
-    said = {
-        "kind": None if declared.kind is None else declared.kind.value,
-        "bounds": None if declared.range is None else [_decimal(declared.range.low), _decimal(declared.range.high)],
-        "granularity": declared.granularity,
-        "keys": None if declared.keys is None else list(declared.keys),
-        "nullable": None if declared.nullable else False,
-    }
-    return {word: value for word, value in said.items() if value is not None}
-
-
-def _decimal(exact: Fraction) -> int | float:
-    if exact.denominator == 1:
-        return exact.numerator
-    if Fraction(repr(float(exact))) != exact:
-        raise ArgumentError(f"the bound {exact} has no short decimal; declare one that has, to write it", "SRD-A006")
-    return float(exact)
-
-
-def _source_to_yaml(given: Any) -> str | dict[str, str] | None:
-    if isinstance(given, Source) and isinstance(given.where, str):
-        said = {"url": _without_password(given.where), "table": given.table, "schema": given.schema}
-        return {word: text for word, text in said.items() if text is not None}
-    if isinstance(given, str):
-        return _without_password(given) if "://" in given else os.path.abspath(given)
-    return os.path.abspath(given) if isinstance(given, os.PathLike) else None
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.password is None:
-        return url
-    who, _, host = parts.netloc.rpartition("@")
-    return urlunsplit(parts._replace(netloc=f"{who.partition(':')[0]}@{host}"))

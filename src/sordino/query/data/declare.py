@@ -126,6 +126,8 @@ def personal(column: str, epsilons: Mapping[Any, Number]) -> PersonalDeclaration
         raise ArgumentError("column must be the name of the column that holds each person's class", "SRD-A001")
     if not isinstance(epsilons, Mapping) or not epsilons:
         raise ArgumentError('epsilons must say an ε for each class, such as {"strict": 0.1, "open": 1}', "SRD-A001")
+    if None in epsilons:
+        raise ArgumentError("who is in no class does not count, so there is no class None; leave it out", "SRD-A002")
     values = _keys(list(epsilons))
     amounts = [rational("epsilon", epsilon, above=0) for epsilon in epsilons.values()]
     return PersonalDeclaration(column, tuple(zip(values, amounts, strict=True)))

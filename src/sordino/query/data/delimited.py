@@ -3,8 +3,10 @@
 A line is a row. DuckDB's own reader, as any that lets a quoted value run over several lines, lets one bad quote swallow
 the rows of others; and it guesses types and dialect from the rows, so that one row can change them for all. Here every
 line is parsed by itself, by RFC 4180 without line breaks in values: fields between commas (tabs in .tsv), in double
-quotes where needed, ``""`` for a quote. Lines that are not so, or have not as many fields as the header, are left out.
-Columns are of the kind that was declared, or text; what cannot be read as that, and what is empty, is missing.
+quotes where needed, ``""`` for a quote. Lines that are not so, or have not as many fields as the header, are left out,
+and so are those that are no UTF-8 or longer than two million bytes. Each CR and each LF ends a line, whatever ends the
+others; empty lines are none. Columns are of the kind that was declared, or text; what cannot be read as that, and what
+is empty, is missing.
 """
 
 from __future__ import annotations
@@ -45,7 +47,8 @@ def loading(table: str, files: Sequence[str], columns: Mapping[str, ColumnDeclar
         CREATE TEMP TABLE {_identifier(table)} AS
         WITH lines AS (
             FROM read_csv([{", ".join(map(_literal, files))}], columns = {{'line': 'VARCHAR'}}, header = true,
-                auto_detect = false, delim = '{_NOT_IN_TEXT}', quote = '', escape = '', ignore_errors = true)
+                auto_detect = false, delim = '{_NOT_IN_TEXT}', quote = '', escape = '', new_line = '\\n',
+                strict_mode = false, ignore_errors = true)
         ), split AS (
             SELECT CASE
                 WHEN NOT contains(line, '"') THEN string_split(line, '{separator}')

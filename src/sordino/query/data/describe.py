@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from html import escape
 from typing import Any
 
 from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
+from sordino.query.sql.views import view_columns
 
 _KEYS_SHOWN = 5
 
 
 def text(schema: Schema, engine: str) -> str:
     """Return the data set's declaration in lines."""
-    return "\n".join([_title(schema, engine), *(line for table in schema.tables.values() for line in _lines(table))])
+    tables = [line for table in schema.tables.values() for line in _lines(table)]
+    views = [line for view in schema.views for line in _view_lines(view, schema)]
+    return "\n".join([_title(schema, engine), *tables, *views])
 
 
 def html(schema: Schema, engine: str) -> str:
     """Return the same as HTML."""
     parts = [f"<p><b>{escape(_title(schema, engine))}</b></p>"]
-    for table in schema.tables.values():
-        rows = "".join(
-            f"<tr><td>{escape(name)}</td><td>{escape(column.kind.value)}</td><td>{escape(_said(column))}</td></tr>"
-            for name, column in table.columns.items()
-        )
-        parts.append(
-            f"<table><caption>{escape(_heading(table))}</caption>"
-            f"<thead><tr><th>column</th><th>kind</th><th>declared</th></tr></thead><tbody>{rows}</tbody></table>"
-        )
+    parts += [_html_table(_heading(table), table.columns) for table in schema.tables.values()]
+    parts += [_html_table(_view_heading(view, schema), view_columns(view, schema)) for view in schema.views]
     return "".join(parts)
+
+
+def _html_table(heading: str, columns: Mapping[str, Column]) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td><td>{escape(column.kind.value)}</td><td>{escape(_said(column))}</td></tr>"
+        for name, column in columns.items()
+    )
+    return (
+        f"<table><caption>{escape(heading)}</caption>"
+        f"<thead><tr><th>column</th><th>kind</th><th>declared</th></tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def _title(schema: Schema, engine: str) -> str:
@@ -38,12 +45,25 @@ def _title(schema: Schema, engine: str) -> str:
 
 def _lines(table: Table) -> Iterator[str]:
     yield _heading(table)
-    width = max(map(len, table.columns), default=0)
-    for name, column in table.columns.items():
-        said = _said(column)
-        yield f"  {name:<{width}}  {column.kind.value}{', ' if said else ''}{said}"
+    yield from _column_lines(table.columns)
     if table.hidden:
         yield f"  not to be asked about: {', '.join(table.hidden)}"
+
+
+def _view_lines(view: str, schema: Schema) -> Iterator[str]:
+    yield _view_heading(view, schema)
+    yield from _column_lines(view_columns(view, schema))
+
+
+def _column_lines(columns: Mapping[str, Column]) -> Iterator[str]:
+    width = max(map(len, columns), default=0)
+    for name, column in columns.items():
+        said = _said(column)
+        yield f"  {name:<{width}}  {column.kind.value}{', ' if said else ''}{said}"
+
+
+def _view_heading(view: str, schema: Schema) -> str:
+    return f"view {view}: {' '.join(schema.views[view].split())}"
 
 
 def _heading(table: Table) -> str:

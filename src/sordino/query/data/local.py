@@ -87,7 +87,15 @@ class LocalTables:
                 )
 
     def _add_csv(self, name: str, files: Sequence[str], columns: Mapping[str, ColumnDeclaration]) -> Any:
-        self.backend.con.execute(delimited.loading(_physical(name), files, columns))
+        loading = delimited.loading(_physical(name), files, columns)
+        try:
+            self.backend.con.execute(loading)
+        except duckdb.Error:  # what it says may quote a line
+            raise ArgumentError(
+                f"the CSV files of {name!r} could not be loaded; check that each is whole and that all fit into memory "
+                "together, or convert them to Parquet, which is read where it is",
+                "SRD-A005",
+            ) from None
         return self.backend.table(_physical(name))
 
 

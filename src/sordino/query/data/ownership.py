@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
@@ -32,12 +32,17 @@ class Declaration:
     remarks: tuple[str, ...] = ()
     """What stood in a file of declarations and was not used, and why."""
     personal: PersonalDeclaration | None = None
+    views: Mapping[str, str] = field(default_factory=dict)
+    """Subqueries with a name, as SQL; ``sql.views`` reads them when the tables are known."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
+        object.__setattr__(self, "views", MappingProxyType(dict(self.views)))
         checked_name("the data set's name", self.name)
         for name in self.tables:
             checked_name("a table's name", name)
+        for name in self.views:
+            checked_name("a view's name", name)
         if len({name.lower() for name in self.tables}) < len(self.tables):
             raise ArgumentError("names of tables must differ in more than upper and lower case", "SRD-A003")
         private = {name: table for name, table in self.tables.items() if not table.is_public}
@@ -54,6 +59,12 @@ class Declaration:
         if table.parent is not None:
             return OwnedByParent(*table.parent)
         return OwnedByRow() if table.unit is None else OwnedByColumn(table.unit)
+
+    def identities(self, name: str) -> frozenset[str]:
+        """Return the columns of a table by which its rows find their owner, or another table's rows find theirs."""
+        own = (self.tables[name].unit, (self.tables[name].parent or (None,))[0])
+        children = (table.parent for table in self.tables.values() if table.parent is not None)
+        return frozenset(filter(None, (*own, *(column for _, parent, column in children if parent == name))))
 
     def at(self, sources: Mapping[str, Any]) -> Declaration:
         """Return the same declaration with other sources for the tables named, each of which must be declared."""

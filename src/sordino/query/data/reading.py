@@ -120,6 +120,17 @@ def reading_of(dtype: dt.DataType) -> Reading | None:
     return None if made is None else made(dtype)
 
 
+def identity_of(dtype: dt.DataType) -> Reading | None:
+    """Return how a column of this type is read where it identifies someone.
+
+    Whole numbers that 64 bits do not hold are read as texts: as floats several of them would be one person.
+    """
+    wide = isinstance(dtype, dt.Decimal) and dtype.scale == 0 and dtype.precision is not None and dtype.precision > 18
+    if wide or isinstance(dtype, dt.UInt64):
+        return Reading(Kind.TEXT, _cast(Kind.TEXT))
+    return reading_of(dtype)
+
+
 def hidden_because(dtype: dt.DataType) -> str:
     """Return why a column of this type cannot be asked about, and what to do instead."""
     what = "a type that cannot be read" if isinstance(dtype, dt.Unknown) else f"the type {dtype}"

@@ -87,8 +87,8 @@ def connect(declared: Mapping[str, TableDeclaration]) -> Connected:
     backend = next(iter(backends.values()), None)
     if backend is not None and backend.name not in ENGINES:
         raise QuestionError(
-            f"the tables are on {backend.name}; answers are proven on DuckDB, PostgreSQL and Spark only, so move them "
-            "to one of these, or export them as Parquet",
+            f"the tables are on {backend.name}; answers are proven on DuckDB, PostgreSQL and Spark only, so load them "
+            "into one of these, or write them by to_parquet('name.parquet') and give that file",
             "SRD-Q204",
         )
     for name, table in tables.items():
@@ -154,7 +154,7 @@ class _Opened:
         if scheme not in ("duckdb", "postgresql", "postgres"):
             raise ArgumentError(
                 f"{_without_secrets(where)} begins with no known scheme; write duckdb:///file.db or "
-                "postgresql://user@host/database, or connect by Ibis and give its table",
+                "postgresql://user@host/database, or export the table as Parquet and give that file",
                 "SRD-A005",
             )
         if scheme == "duckdb":

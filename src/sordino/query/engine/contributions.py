@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
+from ibis.expr import datatypes as dt
 
 from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
 
@@ -40,7 +41,8 @@ class Setting:
     """What all methods need to know."""
 
     engine: str
-    salt: int
+    salt: Any
+    """As the engine gets it: a constant, or a parameter of the query."""
     bounding: Bounding
     groups: tuple[str, ...]
     """The columns that tell the groups of rows apart."""
@@ -111,7 +113,7 @@ def _weigh_groups(bundles: ibis.Table, setting: Setting) -> ibis.Table:
 
 def _weigh_norm(bundles: ibis.Table, setting: Setting) -> ibis.Table:
     shared = bundles.alias("bundles__")
-    count = shared[ROWS].cast("decimal(19,0)")
+    count = shared[ROWS].cast(dt.Decimal(19, 0))
     squares = shared.group_by(OWNER).aggregate(**{_SQUARE: (count * count).sum()})
     limit = setting.bounding.linf
     scaled = real(limit * WEIGHT_UNIT * _HAIR) / squares[_SQUARE].cast("float64").sqrt()

@@ -32,7 +32,8 @@ from .measures import bucket, step, whole
 from .packing import Field
 from .relations import lower_relation
 from .scan import OWNER
-from .whole_numbers import as_whole, fetch, whole_numbers, whole_sum
+from .statement import Statement, fetch, salt_on, statement
+from .whole_numbers import as_whole, small_numbers, whole_numbers, whole_sum
 
 Tables = Callable[[str], ibis.Table]
 
@@ -42,11 +43,46 @@ _ALWAYS = "always__"
 
 def compute(task: Task, schema: Schema, tables: Tables, salt: int) -> Exact:
     """Return the exact answer of a task. `salt` is drawn afresh by the caller; it decides which rows are sampled."""
+    return prepare(task, schema, tables, salt).run(salt)
+
+
+def prepare(task: Task, schema: Schema, tables: Tables, salt: int) -> Prepared:
+    """Return the task in its engine's words. Where `takes_salts` says so it serves other salts than this as well."""
     source = lower_relation(task.relation, tables, schema)
     groups = _groups(task, schema, tables)
-    computation = _Computation(task, groups, source.get_backend().name, salt)
-    rows = computation.project(source)
-    return computation.answer(rows)
+    engine = source.get_backend().name
+    translation = _Translation(task, groups, engine, salt_on(engine, salt))
+    rows = translation.project(source)
+    totals = statement(translation.totals(rows)) if translation.needs_totals else None
+    spreads = tuple(statement(translation.spread(rows, place)) for place in range(len(task.histograms)))
+    return Prepared(task, groups, engine, totals, spreads)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One task, ready to run on one engine."""
+
+    task: Task
+    groups: Groups
+    engine: str
+    totals: Statement | None
+    spreads: tuple[Statement, ...]
+
+    def run(self, salt: int) -> Exact:
+        """Run the queries and put their results in order."""
+        task = self.task
+        totals = None if self.totals is None else self.totals(salt)
+        order = PublicOrder(self.groups) if self.groups.are_public else PrivateOrder(self.groups, totals)
+        columns = {} if totals is None else _in_order(totals, order)
+        sums = [columns[_sum(place)] for place in range(len(task.monomials))]
+        distincts = [columns[_distinct(place)] for place in range(len(task.distincts))]
+        return Exact(
+            order.keys,
+            np.stack(sums) if sums else np.zeros((0, order.size), np.int64),
+            columns[_PEOPLE] if task.people else None,
+            np.stack(distincts) if distincts else np.zeros((0, order.size), np.int64),
+            tuple(_counted(spread(salt), order, place) for place, spread in enumerate(self.spreads)),
+        )
 
 
 def _groups(task: Task, schema: Schema, tables: Tables) -> Groups:
@@ -58,13 +94,13 @@ def _groups(task: Task, schema: Schema, tables: Tables) -> Groups:
 
 
 @dataclass(frozen=True)
-class _Computation:
-    """One task on one engine."""
+class _Translation:
+    """One task in the words of one engine."""
 
     task: Task
     groups: Groups
     engine: str
-    salt: int
+    salt: Any
 
     @property
     def _by_row(self) -> bool:
@@ -90,24 +126,9 @@ class _Computation:
                 rows = _numbered(rows, _bucket(place), histogram)
         return rows if self._by_row else self.groups.code(rows)
 
-    def answer(self, rows: ibis.Table) -> Exact:
-        """Run the queries and put their results in order."""
-        task = self.task
-        totals = fetch(self._totals(rows)) if self._needs_totals else None
-        order = PublicOrder(self.groups) if self.groups.are_public else PrivateOrder(self.groups, totals)
-        columns = {} if totals is None else _in_order(totals, order)
-        sums = [columns[_sum(place)] for place in range(len(task.monomials))]
-        distincts = [columns[_distinct(place)] for place in range(len(task.distincts))]
-        return Exact(
-            order.keys,
-            np.stack(sums) if sums else np.zeros((0, order.size), np.int64),
-            columns[_PEOPLE] if task.people else None,
-            np.stack(distincts) if distincts else np.zeros((0, order.size), np.int64),
-            tuple(_counted(fetch(self._spread(rows, place)), order, place) for place in range(len(task.histograms))),
-        )
-
     @property
-    def _needs_totals(self) -> bool:
+    def needs_totals(self) -> bool:
+        """Whether there is anything to add up by group, or groups are yet to be found."""
         task = self.task
         return bool(task.monomials or task.people or task.distincts or not self.groups.are_public)
 
@@ -125,7 +146,7 @@ class _Computation:
         fields += [Field(_measure(place), -each.steps, each.steps) for place, each in enumerate(task.measures)]
         return (*fields, *(Field(_bucket(place), 0, each.buckets - 1) for place, each in enumerate(task.histograms)))
 
-    def _totals(self, rows: ibis.Table) -> ibis.Table:
+    def totals(self, rows: ibis.Table) -> ibis.Table:
         """Return one line for each group that has rows: sums, people, distinct values."""
         lines, totals = self._bundle_totals(rows) if self.task.bounding.method in BUNDLED else self._row_totals(rows)
         totals |= {_distinct(place): lines[_distinct(place)].nunique() for place in range(len(self.task.distincts))}
@@ -139,7 +160,10 @@ class _Computation:
         for place, monomial in enumerate(self.task.monomials):
             factors = [each for each in (self._product(kept, monomial), weight) if each is not None]
             totals[_sum(place)] = whole_sum(self.engine, reduce(mul, factors)) if factors else kept.count()
-        totals[_PEOPLE] = kept.count() if self._by_row or not self.task.people else kept[OWNER].nunique()
+        if self.task.people and not self._by_row:
+            totals[_PEOPLE] = kept[OWNER].nunique()
+        elif self.task.people or not totals:  # something must be asked of the groups if they are to be found
+            totals[_PEOPLE] = kept.count()
         return kept, totals
 
     def _bundle_totals(self, rows: ibis.Table) -> tuple[ibis.Table, dict[str, Any]]:
@@ -152,7 +176,7 @@ class _Computation:
         }
         return lines, {**totals, _PEOPLE: lines.count()}
 
-    def _spread(self, rows: ibis.Table, place: int) -> ibis.Table:
+    def spread(self, rows: ibis.Table, place: int) -> ibis.Table:
         """Return one line for each group and bucket that has rows: what they weigh."""
         name = _bucket(place)
         kept = bounded(rows, self._setting)
@@ -197,7 +221,7 @@ def _in_order(totals: pa.Table, order: Order) -> dict[str, NDArray[Any]]:
 
 def _counted(spread: pa.Table, order: Order, place: int) -> NDArray[np.int64]:
     """Return (group, bucket, weight) in ascending order."""
-    buckets = np.asarray(spread[_bucket(place)].to_numpy(), dtype=np.int64)
+    buckets = small_numbers(spread[_bucket(place)])
     lines = np.column_stack((order.places(spread), buckets, whole_numbers(spread[WEIGHT]).astype(np.int64)))
     return lines[np.lexsort((lines[:, 1], lines[:, 0]))]
 

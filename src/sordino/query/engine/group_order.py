@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .group_keys import ARROW, GROUP, Groups
+from .group_keys import GROUP, Groups
+from .values import ARROW
+from .whole_numbers import small_numbers
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class PublicOrder:
 
     def places(self, result: pa.Table) -> NDArray[np.int64]:
         """Return for each line of a result the place of its group."""
-        return _integers(result[GROUP]) if self.keys else np.zeros(result.num_rows, np.int64)
+        return small_numbers(result[GROUP]) if self.keys else np.zeros(result.num_rows, np.int64)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,8 @@ class PrivateOrder:
 
     @cached_property
     def _ordered(self) -> pa.Table:
+        import pyarrow.compute as pc  # slow to load, and only private keys need it
+
         values = self._values(self.found)
         return values.take(pc.sort_indices(values, [(name, "ascending", "at_end") for name in values.column_names]))
 
@@ -73,6 +76,8 @@ class PrivateOrder:
 
     def _values(self, result: pa.Table) -> pa.Table:
         """Return the keys of a result's lines as values again, where they were numbered."""
+        import pyarrow.compute as pc
+
         columns = {}
         for name, key, public in zip(self.groups.raw_columns, self.groups.keys, self.groups.values, strict=True):
             kind = ARROW[key.column.kind]
@@ -83,10 +88,6 @@ class PrivateOrder:
 
 
 Order = PublicOrder | PrivateOrder
-
-
-def _integers(column: pa.ChunkedArray) -> NDArray[np.int64]:
-    return np.asarray(column.to_numpy(), dtype=np.int64)
 
 
 def _combination(number: int, lists: Sequence[Sequence[Any]]) -> tuple[Any, ...]:

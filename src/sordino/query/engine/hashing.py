@@ -17,9 +17,6 @@ Mix = Callable[[Any, Any], Any]
 """From what was hashed so far and one more column to the next hash."""
 Finish = Callable[[Any], Any]
 
-SALTS = 2**62
-"""Salts are taken modulo this, so that every engine holds them in 64 bits."""
-
 
 def _builtin(name: str, result: str) -> Mix:
     """Return an engine's own function of two arguments of any type."""
@@ -77,7 +74,7 @@ _BY_ENGINE: dict[str, tuple[Mix, Finish]] = {
 }
 
 
-def keyed_hash(engine: str, salt: int, columns: Iterable[Any]) -> Any:
-    """Return a hash of the columns under the salt, as a column that can be ordered by."""
+def keyed_hash(engine: str, salt: Any, columns: Iterable[Any]) -> Any:
+    """Return a hash of the columns under the salt (`salt_on` the engine), as a column that can be ordered by."""
     mix, finish = _BY_ENGINE.get(engine, (_portable, _as_it_is))
-    return finish(reduce(mix, columns, ibis.literal(str(salt % SALTS)).cast("int64")))
+    return finish(reduce(mix, columns, salt))

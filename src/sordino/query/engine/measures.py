@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import ibis
@@ -68,7 +68,7 @@ def _between_edges(edges: tuple[Fraction, ...], number: Any) -> Any:
     return ((number >= ends[0]) & (number <= ends[-1])).ifelse(found, ibis.null("int64"))
 
 
-@cache
+@lru_cache(maxsize=1024)
 def whole(value: int) -> Any:
     """Return a constant of 64 bits. A bare number is one of 32 bits to the engines, and so are products with it."""
     return ibis.literal(str(value)).cast("int64")

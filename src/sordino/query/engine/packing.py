@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import ibis
+from ibis.expr import datatypes as dt
 
 from .hashing import keyed_hash
 from .measures import whole
@@ -44,7 +45,7 @@ def _min(value: Any, count: Any) -> Any:
     """Return the smallest values in ascending order."""
 
 
-_smallest = ibis.udf.agg.builtin(_min, name="min", signature=(("int64", "int64"), "array<int64>"))
+_smallest = ibis.udf.agg.builtin(_min, name="min", signature=(("int64", "int64"), dt.Array(dt.int64)))
 
 
 def can_pack(engine: str, fields: tuple[Field, ...], limit: int) -> bool:
@@ -52,7 +53,7 @@ def can_pack(engine: str, fields: tuple[Field, ...], limit: int) -> bool:
     return engine == "duckdb" and limit <= _MOST_ROWS and _content_bits(fields) <= _BITS - _LEAST_HASH_BITS
 
 
-def sample_packed(rows: ibis.Table, fields: tuple[Field, ...], salt: int, limit: int) -> ibis.Table:
+def sample_packed(rows: ibis.Table, fields: tuple[Field, ...], salt: Any, limit: int) -> ibis.Table:
     """Return `limit` rows of each owner, all if there are fewer, chosen by a keyed hash."""
     content = _content_bits(fields)
     contents = rows.select(OWNER, **{_PACKED: _pack(rows, fields)})

@@ -4,10 +4,9 @@ Private relations of people carry the hidden column `OWNER` through every node; 
 of several people does so within an owner. A tree that would let one person's rows decide about another's is refused
 here once more, although no parser builds one.
 
-Joins are cut *before* they multiply: otherwise a question could make one person's few rows so many that the engine runs
-out of memory, or of time, if and only if that person is in the data. Of a public right side at most so many rows of a
-key are kept that all public joins of the question together multiply a row by at most 10,000; of both sides of a private
-join at most 1,000 rows of each person. What is kept is decided by the content of a key's, or a person's, own rows.
+Joins are cut *before* they multiply (``fan_out``): of a public right side at most so many rows of a key are kept that
+all public joins of the question together multiply a row by at most 10,000; of both sides of a private join at most
+1,000 rows of each person. What is kept is decided by the content of a key's, or a person's, own rows.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ import ibis
 
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression
+from sordino.query.model.fan_out import MOST_ROWS, most_per_key
 from sordino.query.model.metadata import Column, Schema
 from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
@@ -34,11 +34,6 @@ __all__ = ["OWNER", "lower_relation"]
 
 Pairs = tuple[tuple[str, str], ...]
 
-_MOST_COPIES = 10_000
-"""How many rows all public joins of a question together can make of one."""
-_MOST_ROWS = 1_000
-"""How many rows of one person go into each side of a private join."""
-
 
 def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.Table:
     """Return the relation with its visible columns and, if it is private and of people, with `OWNER`.
@@ -49,15 +44,7 @@ def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.T
     9999; and they do not change while the engine reads them.
     """
     dialect = tables(next(_scans(relation)).table.name).get_backend().name
-    joins = sum(1 for each in _joins(relation) if each.right.is_public and not each.left.is_public)
-    return _Lowering(tables, schema, dialect, int(_MOST_COPIES ** (1 / max(joins, 1)))).table(relation)
-
-
-def _joins(relation: Relation) -> Iterator[Join]:
-    if isinstance(relation, Join):
-        yield relation
-    for below in relation.inputs:
-        yield from _joins(below)
+    return _Lowering(tables, schema, dialect, most_per_key(relation)).table(relation)
 
 
 def _scans(relation: Relation) -> Iterator[Scan]:
@@ -114,7 +101,7 @@ def _join(room: _Lowering, relation: Join) -> ibis.Table:
         raise QuestionError("where rows are protected, a join must keep one row one row", "SRD-Q107")
     left, right = room.table(relation.left), room.table(relation.right)
     if relation.on_owner:
-        left, right = (_first_of(room, side, [OWNER], _MOST_ROWS) for side in (left, right))
+        left, right = (_first_of(room, side, [OWNER], MOST_ROWS) for side in (left, right))
     elif not relation.left.is_public:
         most = 1 if relation.single else room.most_per_key
         right = _first_of(room, right, [name for _, name in relation.on], most)

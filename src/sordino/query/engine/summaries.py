@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import ibis
+from ibis.expr import datatypes as dt
 
 from sordino.query.model.kinds import Kind
 
@@ -19,7 +20,7 @@ from .values import real
 
 _STEPS = 2.0**20
 _REACH = 2**40
-_DECIMAL = "decimal(38,0)"
+_DECIMAL = dt.Decimal(38, 0)
 
 _MOST = 2**62
 """Integer sums of one person are NULL from here on: that takes millions of rows at the limit."""

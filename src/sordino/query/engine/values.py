@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
+from functools import lru_cache
 from typing import Any
 
 import ibis
+import pyarrow as pa
 
 from sordino.query.model.expression import Call, Value
 from sordino.query.model.kinds import Kind
@@ -24,6 +26,16 @@ TYPES = {
 }
 """The type in which values of each kind are computed."""
 
+ARROW = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.INTEGER: pa.int64(),
+    Kind.REAL: pa.float64(),
+    Kind.TEXT: pa.string(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+}
+"""The type in which values of each kind travel."""
+
 
 def real(value: float) -> ibis.Value:
     """Return a constant of 64-bit floating point.
@@ -31,7 +43,13 @@ def real(value: float) -> ibis.Value:
     It is written as a cast of its shortest exact decimal: a bare 1.5 is a decimal to DuckDB and PostgreSQL, with
     another arithmetic and with overflows of its own.
     """
-    return ibis.literal(repr(float(value))).cast("float64")
+    return _read(repr(float(value)))
+
+
+@lru_cache(maxsize=1024)
+def _read(decimal: str) -> ibis.Value:
+    """By its text, for 0.0 and -0.0 are equal."""
+    return ibis.literal(decimal).cast("float64")
 
 
 def constant(kind: Kind, value: Value) -> ibis.Value:

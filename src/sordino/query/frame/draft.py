@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from sqlglot import exp
 
@@ -14,6 +14,7 @@ from sordino.query.model.expression import ColumnRef
 from sordino.query.model.metadata import Schema
 from sordino.query.model.question import KeyTable, Options, Question
 from sordino.query.sql.context import Context
+from sordino.query.sql.predicate import conditions_of
 from sordino.query.sql.relation import read_query
 from sordino.query.sql.scope import Scope
 from sordino.query.sql.select import read_question
@@ -23,10 +24,13 @@ from .words import Named, aliased, order_node, ordered
 
 _MOST_ROWS = 10**9 - 1
 
+Sets = Literal["rollup", "cube"] | tuple[tuple[int, ...], ...]
+"""What ROLLUP or CUBE stands for, or the places of the keys in each set."""
+
 
 def context_over(schema: Schema, scope: Scope) -> Context:
     """Return the context in which every SELECT is from the rows of the scope."""
-    return Context(schema, read_query, lambda _select, _context: scope)
+    return Context(schema, read_query, lambda select, _: (scope, conditions_of(select)))
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,8 @@ class Draft:
     scope: Scope
     text: str
     keys: tuple[Named, ...] = ()
-    sets: str | None = None
-    """"rollup" or "cube": also totals over the keys."""
+    sets: Sets | None = None
+    """Which totals over the keys are asked for."""
     public_keys: Scope | None = None
     """The rows of a public table that list the keys."""
     aggregates: tuple[Named, ...] = ()
@@ -79,8 +83,11 @@ class Draft:
         nodes = [key.node(rows) for _, key in self.keys]
         if self.sets is None:
             return exp.Group(expressions=nodes)
-        kind = {"rollup": exp.Rollup, "cube": exp.Cube}[self.sets]
-        return exp.Group(**{self.sets: [kind(expressions=nodes)]})
+        if isinstance(self.sets, str):
+            kind = {"rollup": exp.Rollup, "cube": exp.Cube}[self.sets]
+            return exp.Group(**{self.sets: [kind(expressions=nodes)]})
+        sets = [exp.Tuple(expressions=[nodes[place] for place in places]) for places in self.sets]
+        return exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)])
 
     def _key_table(self, question: Question, listed: Scope) -> KeyTable:
         if not listed.relation.is_public:

@@ -15,8 +15,6 @@ from typing import Any, NoReturn
 from sqlglot import exp
 
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query.model.ranges import derive
-from sordino.query.sql.expression import Reader
 from sordino.query.sql.scope import Scope
 from sordino.query.sql.text import DEEPEST, MOST_NODES
 
@@ -52,13 +50,6 @@ class Place:
             return exp.Column(this=identifier(bare), table=identifier(table))
         return exp.Column(this=identifier(name))
 
-    def may_be_null(self, node: exp.Expr) -> bool:
-        """Whether a value can be NULL here; what is wrong with it is said when it is read."""
-        try:
-            return derive(Reader(self.scope).read(node), self.scope.relation.columns).nullable
-        except QuestionError:
-            return True
-
 
 class Formula(Methods["Formula"]):
     """An expression over names, built by operators and methods. Made by `col`, `lit`, `when` and the aggregates."""
@@ -84,11 +75,6 @@ class Formula(Methods["Formula"]):
         """Return the syntax tree that it stands for at a place."""
         assert self._build is not None  # noqa: S101  (what has none overrides this)
         return self._build(*(part.node(place) for part in self.parts))
-
-    def clip(self, low: Any, high: Any) -> Formula:
-        """The number, at least `low` and at most `high`; NULL stays NULL. So it has bounds, and can be added up."""
-        least, most = as_formula(low), as_formula(high)
-        return _Clipped(f"{enclosed(self)}.clip({least.text}, {most.text})", (self, self, least, most))
 
     def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Formula:
         others = tuple(as_formula(operand) for operand in operands)
@@ -207,19 +193,6 @@ class _Chain(Formula):
             f" {sign} ".join(map(enclosed, parts)), parts, lambda *nodes: reduce(joined, nodes), compound=True
         )
         self.joint = sign
-
-
-class _Clipped(Formula):
-    """The value is among the parts twice, since it may be written twice."""
-
-    def node(self, place: Place) -> exp.Expr:
-        """GREATEST passes over NULL, which would make the lowest number of what is missing."""
-        value, _, low, high = (part.node(place) for part in self.parts)
-        clipped = function("LEAST", function("GREATEST", value.copy(), low), high)
-        if not place.may_be_null(value):
-            return clipped
-        missing = exp.If(this=exp.Is(this=value, expression=exp.Null()), true=exp.Null())
-        return exp.Case(ifs=[missing], default=clipped)
 
 
 def col(name: str) -> Formula:

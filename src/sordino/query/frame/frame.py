@@ -9,7 +9,7 @@ whose rows may meet whose.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, NoReturn, TypeVar
 
@@ -29,7 +29,7 @@ from sordino.query.sql.scope import Scope, Visible, unique_name
 from sordino.query.sql.text import DEEPEST
 
 from . import words as words
-from .draft import Draft, context_over
+from .draft import Draft, Sets, context_over
 from .expression import Formula, Place, as_formula, chained, identifier
 from .words import Named, On
 
@@ -59,11 +59,20 @@ class Grouped(_NotYet, Generic[Asked]):
 
     def rollup(self) -> Grouped[Asked]:
         """Also ask for totals over the last key, the last two, and so on up to all."""
-        return self._totalled("rollup")
+        return self._totalled("rollup", "rollup")
 
     def cube(self) -> Grouped[Asked]:
         """Also ask for totals over every choice of keys."""
-        return self._totalled("cube")
+        return self._totalled("cube", "cube")
+
+    def grouping_sets(self, *sets: str | Sequence[str]) -> Grouped[Asked]:
+        """Ask for groups by these choices of keys and no others: ``grouping_sets(["city", "month"], "city", [])``."""
+        asked = words.key_sets([name for name, _ in self.draft.keys], sets)
+        return self._totalled("grouping_sets", asked, ", ".join(map(repr, sets)))
+
+    def keys(self) -> Asked:
+        """Return the question which groups there are, where that is not public: with nothing computed of them."""
+        return self.ask(replace(self.draft, text=f"{self.draft.text}.keys()"))
 
     def agg(self, **aggregates: Formula) -> Asked:
         """Return the question that asks for these aggregates of each group, and can be priced and run."""
@@ -74,10 +83,10 @@ class Grouped(_NotYet, Generic[Asked]):
     def __repr__(self) -> str:
         return self.draft.text
 
-    def _totalled(self, sets: str) -> Grouped[Asked]:
+    def _totalled(self, verb: str, sets: Sets, said: str = "") -> Grouped[Asked]:
         if self.draft.sets is not None or not self.draft.keys or self.draft.public_keys is not None:
-            raise QuestionError(f"{sets} needs a group_by with keys, once, and without listed_in", "SRD-Q401")
-        return replace(self, draft=replace(self.draft, sets=sets, text=f"{self.draft.text}.{sets}()"))
+            raise QuestionError(f"{verb} needs a group_by with keys, once, and without listed_in", "SRD-Q401")
+        return replace(self, draft=replace(self.draft, sets=sets, text=f"{self.draft.text}.{verb}({said})"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -80,6 +80,10 @@ class Methods(ABC, Generic[Result]):
             "between", lambda value, least, most: exp.Between(this=value, low=least, high=most), low, high
         )
 
+    def clip(self, low: Any, high: Any) -> Result:
+        """The number, at least `low` and at most `high`; NULL stays NULL. So it has bounds, and can be added up."""
+        return self._applied("clip", calling("CLIP"), low, high)
+
     def like(self, pattern: str) -> Result:
         """Whether the text matches a pattern, in which % is any text and _ any character."""
         node = text_node("pattern", pattern)

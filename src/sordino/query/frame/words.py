@@ -31,6 +31,29 @@ def columns(verb: str, plain: Sequence[Any], renamed: Mapping[str, Any], least: 
     return differently_named(verb, listed)
 
 
+def key_sets(keys: Sequence[str | None], sets: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+    """Return the places of the keys that each set names; every key must be in one of them."""
+    places = {name.lower(): place for place, name in enumerate(keys) if name is not None}
+    found: list[tuple[int, ...]] = []
+    for one in sets:
+        listed = [one] if isinstance(one, str) else one
+        if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+            raise ArgumentError(
+                'a set is a list of keys\' names, such as ["city", "month"]; [] is the total', "SRD-A001"
+            )
+        for name in listed:
+            if name.lower() not in places:
+                raise QuestionError(
+                    f"there is no key {name[:60]!r} in group_by; there are {', '.join(places) or 'none with names'}",
+                    "SRD-Q401",
+                )
+        found.append(tuple(places[name.lower()] for name in listed))
+    for place, name in enumerate(keys):
+        if not any(place in one for one in found):
+            raise QuestionError(f"the key {name or place + 1!r} is in none of the sets; leave it out", "SRD-Q401")
+    return tuple(found)
+
+
 def aggregates(verb: str, asked: Mapping[str, Any]) -> tuple[Named, ...]:
     """Return the aggregates that a verb was given."""
     if not asked:

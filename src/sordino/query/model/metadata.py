@@ -8,7 +8,7 @@ or groups than declared is cut down to the limits, each by themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fractions import Fraction
 from types import MappingProxyType
@@ -121,9 +121,18 @@ class Schema:
     tables: Mapping[str, Table] = field(default_factory=dict)
     unit: Unit = ROW
     personal: Personal | None = None
+    views: Mapping[str, str] = field(default_factory=dict)
+    """Subqueries that the data's owner has named, as SQL; each may speak of tables and of the views before it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
+        object.__setattr__(self, "views", MappingProxyType(dict(self.views)))
+
+    def before(self, view: str) -> Schema:
+        """Return what a view may speak of: all tables, and the views that were named before it."""
+        names = list(self.views)
+        earlier = names[: names.index(view)]
+        return replace(self, views={name: self.views[name] for name in earlier})
 
     @property
     def by_row(self) -> bool:

@@ -18,6 +18,7 @@ from sordino.errors import QuestionError
 from .expression import Call, Expression, Literal, Value
 from .kinds import Kind
 from .literals import as_kind, is_null, literal
+from .weights import refuse_large
 
 Detail = str | tuple[Value, ...] | None
 Checked = tuple[tuple[Expression, ...], Kind, Detail]
@@ -47,37 +48,8 @@ def call(operation: str, *arguments: Expression, detail: Detail = None) -> Call:
         raise QuestionError(f"there is no operation {operation[:40]!r}; {hint}", "SRD-Q103")
     settled, kind, checked = rule(operation, arguments, detail)
     made = Call(kind, operation, settled, checked)
-    _refuse_large(made)
+    refuse_large(made)
     return made
-
-
-def _refuse_large(expression: Expression) -> None:
-    """Refuse what an engine's compiler could not follow, before anything is charged. (No recursion here, either.)
-
-    What cannot fail is written with its arguments repeated, so the text that an engine reads grows with depth.
-    """
-    stack, size = [(expression, 0, 1)], 0
-    while stack:
-        node, depth, copies = stack.pop()
-        size += copies
-        if isinstance(node, Call):
-            depth += 1
-            copies *= _COPIES.get(node.operation, 1)
-        if depth > _DEEPEST:
-            raise QuestionError("an expression is nested too deeply; compute its parts in a subquery", "SRD-Q101")
-        if size > _LARGEST:
-            raise QuestionError("an expression has too many parts; compute some of them in a subquery", "SRD-Q101")
-        stack.extend((part, depth, copies) for part in node.parts)
-
-
-_DEEPEST = 60
-_LARGEST = 20_000
-_COPIES = {
-    "power": 12,
-    "exp": 4,
-    **dict.fromkeys(("sqrt", "ln", "modulo", "divide", "multiply", "add_days", "to_real", "to_integer", "to_date"), 3),
-}
-"""How often an operation's arguments can stand in the text that an engine reads, measured, and rounded up."""
 
 
 def is_numeric(kind: Kind, operation: str) -> None:

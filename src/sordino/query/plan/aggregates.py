@@ -62,7 +62,7 @@ class Needs:
         if found is None:
             raise QuestionError(
                 "a value has no bounds, so its sum could depend on one person without limit; declare "
-                "bounds(low, high), clip it in the query by LEAST and GREATEST, or let sordino find bounds for a share "
+                "bounds(low, high), clip it in the query by CLIP(x, low, high), or let sordino find bounds for a share "
                 "of ε with find=True",
                 "SRD-Q302",
             )

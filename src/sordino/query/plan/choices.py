@@ -1,9 +1,11 @@
 """Aggregates that need a histogram of values in each group: quantiles, minimum, maximum, the most frequent, histograms.
 
-A quantile is released as three choices: one for the value itself (0.6 of its ε), and one for each end of its interval
-(0.2 each). The ends aim so many ranks below and above that the true quantile lies between them with the confidence that
-was planned for, by the exponential mechanism's tail bound; a guard beyond each end of the range makes that hold for
-ranks beyond the data as well. They are releases of their own, so the interval looks at nothing that was not paid for.
+A quantile is released as three choices: one for the value itself, and one for each end of its interval, among the rungs
+around that value (``rungs.py``). Ends aim so many ranks below and above that the true quantile lies between them with
+the confidence that was planned for, by the exponential mechanism's tail bound; a guard beyond each end of the range
+makes that hold for ranks beyond the data as well. They are releases of their own, so the interval looks at nothing that
+was not paid for. Who wants no interval spends all of it on the value, which is drawn by permute-and-flip where accounts
+count pure ε.
 """
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from fractions import Fraction
 
 from sordino.accounting.bound import Bound
 from sordino.errors import QuestionError
+from sordino.mechanisms.flipped_quantile import MOST_BUCKETS as MOST_FLIPPED
+from sordino.mechanisms.flipped_quantile import FlippedQuantile
 from sordino.mechanisms.grouped_choice import GroupedQuantile, GroupedTop
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Expression
@@ -24,6 +28,7 @@ from sordino.query.model.question import Aggregate, Question
 from sordino.query.model.ranges import derive
 from sordino.query.model.task import Histogram
 
+from . import rungs
 from .plan import Choice
 from .spend import cut, root_rounded_down
 
@@ -31,7 +36,8 @@ CHOICES = frozenset({"quantile", "minimum", "maximum", "top", "histogram"})
 CONFIDENCE = Fraction(95, 100)
 """What the ends of a quantile's interval are planned for."""
 
-_SHARES = (0.6, 0.2, 0.2)
+_SHARES = (0.7, 0.15, 0.15)
+"""Of a quantile's part of the price: for the value, and for each end of its interval."""
 _REAL_BUCKETS = 2**14
 _MOST_BUCKETS = 2**20
 _LEVELS = {"minimum": Fraction(0), "maximum": Fraction(1)}
@@ -52,11 +58,12 @@ class ChoiceNeed:
         """Whether every bin gets noise, rather than one being chosen."""
         return self.level is None and self.count is None
 
-    def squared_error(self, bounding: Bounding) -> float:
+    def squared_error(self, bounding: Bounding, *, intervals: bool = True) -> float:
         """Return about how far off the choice is, in rows and squared, if it had ε = 1 (for the division of ε only)."""
         weight = float(bounding.l1 or bounding.linf)
         if self.level is not None:
-            return (_TYPICAL_RANKS * 2 * weight * float(max(self.level, 1 - self.level)) / _SHARES[0]) ** 2
+            moved = 1.0 if self.level in (0, 1) else 2 * float(max(self.level, 1 - self.level))
+            return (_TYPICAL_RANKS * moved * weight / (_SHARES[0] if intervals else 1.0)) ** 2
         return (_TYPICAL_RANKS * weight * (self.count or 1)) ** 2
 
 
@@ -87,7 +94,7 @@ def _need_of(place: int, aggregate: Aggregate, question: Question, ranges: Mappi
     if spread is None or spread.low == spread.high:
         raise QuestionError(
             f"{aggregate.function} needs bounds for its values; declare bounds(low, high), clip it in the query by "
-            "LEAST and GREATEST, or let sordino find bounds for a share of ε with find=True",
+            "CLIP(x, low, high), or let sordino find bounds for a share of ε with find=True",
             "SRD-Q302",
         )
     level = aggregate.parameters[0] if aggregate.function == "quantile" else _LEVELS[aggregate.function]
@@ -128,19 +135,41 @@ def bucket_values(histogram: Histogram, whole: bool) -> tuple[float, float, floa
     return float(spread.low), width, 0.0 if whole else 0.5
 
 
-def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, *, by_rho: bool) -> Choice:
-    """Return the mechanisms of a choice that together cost exactly `amount`: ε, or ρ (an ε of √(8ρ))."""
+@dataclass(frozen=True)
+class Terms:
+    """What choices are paid in, and what is bought: pure ε or (`by_rho`) ρ; permute-and-flip or not; intervals or not.
+
+    `flips` is for accounts of pure ε: others charge less for the exponential mechanism, which is of bounded range.
+    """
+
+    by_rho: bool
+    flips: bool = False
+    intervals: bool = True
+
+    def epsilon(self, amount: Fraction) -> Fraction:
+        """Return the ε of one exponential mechanism that costs `amount`: ρ = ε²/8."""
+        return root_rounded_down(8 * amount) if self.by_rho else amount
+
+
+def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, terms: Terms) -> Choice:
+    """Return the mechanisms of a choice that together cost exactly `amount`: ε, or ρ."""
     if need.count is not None:
         # k draws at ε/k each cost k·(ε/k)²/8 in ρ.
-        epsilon = root_rounded_down(8 * amount * need.count) if by_rho else amount
+        epsilon = terms.epsilon(amount * need.count) if terms.by_rho else amount
         return Choice(need.aggregate, place, (GroupedTop(need.count, epsilon, need.histogram.buckets),), bound)
-    level = need.level or Fraction(0)
-    parts = cut(amount, _SHARES)
-    epsilons = [root_rounded_down(8 * part) if by_rho else part for part in parts]
-    value = GroupedQuantile(level, epsilons[0], need.histogram.buckets)
-    ends = []
-    for sign, epsilon in ((-1, epsilons[1]), (1, epsilons[2])):
-        plain = GroupedQuantile(level, epsilon, need.histogram.buckets)
-        reach = math.ceil(plain.rank_error(bound, float(1 - (1 - CONFIDENCE) / 2)))
-        ends.append(GroupedQuantile(level, epsilon, need.histogram.buckets, sign * reach, guard=sign))
+    level, buckets = need.level or Fraction(0), need.histogram.buckets
+    flips = terms.flips and not terms.by_rho and buckets <= MOST_FLIPPED
+    kind = FlippedQuantile if flips else GroupedQuantile
+    parts = cut(amount, _SHARES if terms.intervals else (1.0,))
+    value = kind(level, terms.epsilon(parts[0]), buckets)
+    ends = (
+        _end(level, terms.epsilon(part), buckets, sign, bound) for sign, part in zip((-1, 1), parts[1:], strict=False)
+    )
     return Choice(need.aggregate, place, (value, *ends), bound)
+
+
+def _end(level: Fraction, epsilon: Fraction, buckets: int, sign: int, bound: Bound) -> GroupedQuantile:
+    """Return the choice of one end of an interval, which aims as many ranks off as it may miss its aim by."""
+    aim = GroupedQuantile(level, epsilon, rungs.count(buckets), sign, guard=sign)
+    reach = math.ceil(aim.rank_error(bound, float(1 - (1 - CONFIDENCE) / 2)))
+    return replace(aim, offset=sign * reach)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from sordino.query.model.bounding import Bounding
@@ -45,13 +45,16 @@ class Layouts:
         """Where the weight of each row's class stands among the measures, if people are protected by classes."""
         return None if self.personal is None else len(self.needs.measures)
 
-    def suitable(self, bounding: Bounding) -> Iterator[Layout]:
-        """Yield all columns together, columns that belong together, and every statistic by itself."""
+    def suitable(self, bounding: Bounding, counted: Collection[int] = ()) -> Iterator[Layout]:
+        """Yield all columns together, columns that belong together, and every statistic by itself.
+
+        The aggregates at `counted` are known already.
+        """
         places = range(len(self.needs.measures))
         everything = [frozenset(places)] if self.needs.measures else []
         seen = set()
         for parts in (everything, self._components(), None):
-            layout = self._layout(parts, bounding)
+            layout = self._layout(parts, bounding, counted)
             if layout is not None and layout.blocks not in seen:
                 seen.add(layout.blocks)
                 yield layout
@@ -63,7 +66,9 @@ class Layouts:
             parts = [part for part in parts if not part & joint] + [frozenset().union(*touched)]
         return parts
 
-    def _layout(self, parts: list[frozenset[int]] | None, bounding: Bounding) -> Layout | None:
+    def _layout(
+        self, parts: list[frozenset[int]] | None, bounding: Bounding, counted: Collection[int]
+    ) -> Layout | None:
         degrees = [need.degree for need in self.needs.measures]
         if parts is None:
             degree = 2 if any(each == 2 for each in degrees) or self.needs.joint else 1
@@ -74,7 +79,7 @@ class Layouts:
             return None
         if self.personal is not None:
             steps = (*steps, STEPS)
-        wanted = self._targets(list(steps))
+        wanted = self._targets(list(steps), counted)
         blocks = self._special_blocks(wanted)
         if parts is None:
             statistics = dict.fromkeys(statistic for target in wanted for statistic, _ in target.terms)
@@ -132,27 +137,27 @@ class Layouts:
         personal = 0 if self.personal is None else STEPS.bit_length() - 1
         return bounding.unit.bit_length() - 1 + personal
 
-    def _targets(self, steps: list[int]) -> list[Target]:
+    def _targets(self, steps: list[int], counted: Collection[int]) -> list[Target]:
         weights: dict[tuple[tuple[Statistic, float], ...], float] = {}
         for index, aggregate in enumerate(self.question.aggregates):
-            if aggregate.function in CHOICES:
+            if aggregate.function in CHOICES or index in counted:
                 continue
             for target in targets(aggregate, self.places[index], self.needs, self._encoder, steps):
                 weight = target.weight * self.weight_of(index)
                 weights[target.terms] = max(weight, weights.get(target.terms, 0.0))
         return [Target(terms, weight) for terms, weight in weights.items()]
 
-    def rows(self, layout: Layout) -> tuple[tuple[int, ...], ...]:
-        """Return for each aggregate which of the layout's targets it is computed from."""
+    def rows(self, layout: Layout, counted: Collection[int] = ()) -> tuple[tuple[int, ...], ...]:
+        """Return for each aggregate which of the layout's targets it is computed from; none for those at `counted`."""
         order = {target.terms: row for row, target in enumerate(layout.targets)}
         return tuple(
             ()
-            if aggregate.function in CHOICES
+            if aggregate.function in CHOICES or index in counted
             else tuple(
                 order[self._weighted(each).terms]
                 for each in targets(aggregate, places, self.needs, self._encoder, list(layout.steps))
             )
-            for aggregate, places in zip(self.question.aggregates, self.places, strict=True)
+            for index, (aggregate, places) in enumerate(zip(self.question.aggregates, self.places, strict=True))
         )
 
     def _weighted(self, target: Target) -> Target:

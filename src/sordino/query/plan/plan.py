@@ -11,12 +11,12 @@ from sordino.accounting.events import Composed
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.grouped_choice import GroupedQuantile, GroupedTop
 from sordino.mechanisms.laplace import Laplace
-from sordino.mechanisms.partition import TruncatedGeometric
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.question import Question
 from sordino.query.model.task import Task
 
 from .encoding import Block
+from .selection import Selection
 from .spend import Spend
 from .strategy import Matrix, Target
 
@@ -56,13 +56,18 @@ class NoisyHistogram:
 class Choice:
     """Buckets chosen from one histogram of the task, for the aggregate at `aggregate`.
 
-    A quantile is three choices: the value, and the two ends of its interval. A top is one.
+    A quantile is three choices: the value, and the two ends of its interval (or none). A top is one.
     """
 
     aggregate: int
     histogram: int
     mechanisms: tuple[GroupedQuantile, ...] | tuple[GroupedTop]
     bound: Bound
+
+    @property
+    def without_interval(self) -> bool:
+        """Whether it is a quantile whose interval was not bought."""
+        return len(self.mechanisms) == 1 and isinstance(self.mechanisms[0], GroupedQuantile)
 
     @property
     def event(self) -> Event:
@@ -95,7 +100,7 @@ class Reading:
 class QueryPlan:
     """Everything that one pass runs. Keeps the Plan protocol of ``accounting``.
 
-    **Guarantee**: `event()` covers all that ``run.release`` lets out about one unit, under add/remove neighbours.
+    **Guarantee**: `event()` covers all that ``run.measure`` lets out about one unit, under add/remove neighbours.
     **Proof**: the relation's rows of one person depend on that person alone (``relation.py``), bounding limits their
     weight (``bounding.py``), features limit what weight can do (``encoding.py``), each mechanism's event holds for its
     bound, and the mechanisms' composition is the composed event. Everything after them is post-processing. ∎
@@ -108,16 +113,16 @@ class QueryPlan:
     blocks: tuple[NoisyBlock, ...]
     histograms: tuple[NoisyHistogram, ...]
     choices: tuple[Choice, ...]
-    selection: TruncatedGeometric | None
-    selection_bound: Bound | None
+    selection: Selection | None
+    """How private keys are selected; None where all keys are public."""
     reading: Reading
 
     @property
     def bound(self) -> Bound:
         """What one unit can change in the first thing that is released (the unit and the relation are those of all)."""
-        if self._parts:
-            return self._parts[0].bound
-        return self.selection_bound  # type: ignore[return-value]  # a plan without any part is not built
+        if self.selection is not None:
+            return self.selection.bound
+        return self._parts[0].bound
 
     @property
     def _parts(self) -> tuple[NoisyBlock | NoisyHistogram | Choice, ...]:
@@ -130,6 +135,6 @@ class QueryPlan:
     @cached_property
     def _event(self) -> Event:
         parts = [part.event for part in self._parts]
-        if self.selection is not None and self.selection_bound is not None:
-            parts.insert(0, self.selection.event(self.selection_bound))
+        if self.selection is not None:
+            parts.insert(0, self.selection.event)
         return parts[0] if len(parts) == 1 else Composed(tuple(parts))

@@ -19,7 +19,7 @@ from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.grid import INTEGERS, Grid
 from sordino.mechanisms.laplace import Laplace
-from sordino.mechanisms.partition import TruncatedGeometric
+from sordino.mechanisms.partition import GaussianThreshold
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Expression
 from sordino.query.model.kinds import Range
@@ -29,17 +29,20 @@ from sordino.query.model.task import Histogram, Measure, Monomial, Task
 
 from . import limits as contribution
 from .aggregates import COLLECT, Needs
-from .choices import CHOICES, ChoiceNeed, build_choice, needs_of
+from .choices import CHOICES, ChoiceNeed, Terms, build_choice, needs_of
 from .encoding import Block, Distinct, weight_unit
 from .layouts import Layout, Layouts
 from .personal import check_personal, personal_noise, weight_measure
 from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Reading
+from .selection import Selection, counts_of_people, threshold_for
 from .sensitivity import block_bound, histogram_bound, people_bound
-from .spend import Spend, cut, root_rounded_down
+from .spend import Spend, cut
 from .strategy import Division, Target, decode, divide
 
 _KEYS_SHARE = 0.55
-"""The part of the price that finds private keys: a key that is not shown has no answer at all."""
+"""The part of the price that finds private keys, beside aggregates that are no counts of people: a key that is not
+shown has no answer at all. Where everything asked for comes along with the keys, they get all of it."""
+_SURELY = Fraction(95, 100)
 _SLACK = 1 + Fraction(1, 2**40)
 
 
@@ -54,6 +57,10 @@ class Wishes:
     """"laplace" or "gaussian" instead of the better one."""
     limits: Limits | None = None
     ranges: Mapping[Expression, Range] = field(default_factory=dict)
+    intervals: bool = True
+    """Whether quantiles and extremes spend a part of their price on intervals."""
+    flips: bool = False
+    """Whether permute-and-flip costs the account no more than the exponential mechanism: it counts pure ε."""
 
     def __post_init__(self) -> None:
         if self.noise not in (None, "laplace", "gaussian"):
@@ -62,13 +69,16 @@ class Wishes:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A bounding, a layout and a family of noise, with the error that they lead to."""
+    """A bounding, a layout and a family of noise, with the error that they lead to, and how private keys are found."""
 
     bounding: Bounding
     layout: Layout
     gaussian: bool
     division: Division
     objective: float
+    selection: Selection | None = None
+    amount: Fraction = Fraction(0)
+    """What is left for everything but keys."""
 
 
 def plan(question: Question, spend: Spend, wishes: Wishes | None = None) -> QueryPlan:
@@ -105,18 +115,14 @@ class _Planner:
     def build(self) -> QueryPlan:
         """Choose among the candidates and put the plan together."""
         contribution.check_keys(self.question, self.spend)
-        keys_amount = self._keys_amount()
-        rest = self.spend.amount - keys_amount
         if not self.question.aggregates and not self.private_keys:
             raise QuestionError(
                 "all keys are public, so there is nothing to ask; add an aggregate, such as COUNT(*)", "SRD-Q308"
             )
-        if rest == 0:
-            return self._put_together(self._any_bounding(), None, rest, keys_amount)
-        best = min(self._candidates(rest), key=lambda candidate: candidate.objective, default=None)
+        best = min(self._candidates(), key=lambda candidate: candidate.objective, default=None)
         if best is None:
             raise self._nothing_suits()
-        return self._put_together(best.bounding, best, rest, keys_amount)
+        return self._put_together(best)
 
     def _nothing_suits(self) -> QuestionError:
         if self._boundings():
@@ -129,35 +135,53 @@ class _Planner:
 
     # ---- candidates ------------------------------------------------------------------------------------------------
 
-    def _any_bounding(self) -> Bounding:
-        ways = self._boundings()
-        if not ways:
-            raise contribution.missing(self.question, self.demands)
-        return min(ways, key=lambda way: way.l0 or math.inf)
-
     def _boundings(self) -> list[Bounding]:
         if self.wishes.bounding is not None:
             return [contribution.check(self.question, self.demands, self.wishes.bounding)]
         found = self.wishes.limits or contribution.declared(self.question)
         return contribution.candidates(self.question, self.demands, found)
 
-    def _candidates(self, amount: Fraction) -> Iterator[_Candidate]:
+    def _candidates(self) -> Iterator[_Candidate]:
         for bounding in self._boundings():
-            lost = self._selection_error(bounding)
-            for layout in self.layouts.suitable(bounding):
-                for gaussian in self._families(bounding):
-                    candidate = self._judge(bounding, layout, gaussian, float(amount))
-                    if candidate is not None:
-                        yield replace(candidate, objective=candidate.objective + lost)
+            families = self._families(bounding)
+            for selection, rest in self._selections(bounding):
+                lost = 0.0 if selection is None else self._selection_error(selection)
+                if not rest:
+                    yield _Candidate(bounding, Layout((), (), ()), False, Division((), 0.0), lost, selection)
+                    continue
+                for layout in self.layouts.suitable(bounding, () if selection is None else selection.counted):
+                    for gaussian in families:
+                        candidate = self._judge(bounding, layout, gaussian, float(rest))
+                        if candidate is not None:
+                            objective = candidate.objective + lost
+                            yield replace(candidate, objective=objective, selection=selection, amount=rest)
 
-    def _selection_error(self, bounding: Bounding) -> float:
-        """Return about how many people a private key needs to be shown, squared: what smaller groups lose."""
+    def _selections(self, bounding: Bounding) -> Iterator[tuple[Selection | None, Fraction]]:
+        """Yield how private keys can be found under a bounding, each with what is left of the price for all else."""
+        amount = self.spend.amount
         if not self.private_keys:
-            return 0.0
-        groups = people_bound(self.question, bounding).l0
-        amount = float(self._keys_amount())
-        epsilon = amount if self.spend.rho is None else math.sqrt(2 * amount)
-        return (groups * math.log(groups / float(self.spend.keys_delta)) / epsilon) ** 2
+            yield None, amount
+            return
+        bound = people_bound(self.question, bounding)
+        counted = counts_of_people(self.question.aggregates, self.places, bounding)
+        alone = len(counted) == len(self.question.aggregates)
+        keys, rest = (amount, Fraction(0)) if alone else cut(amount, (_KEYS_SHARE, 1 - _KEYS_SHARE))
+        at_delta = self.spend.rho is None and bool(self.spend.gaussian_delta)
+        if self.wishes.noise != "gaussian" or not at_delta:
+            yield Selection(threshold_for(self.spend, keys, bound), bound, counted), rest
+        if at_delta and self.wishes.noise != "laplace":
+            # Gaussian noise is calibrated to (ε, δ) once: for the counts that show keys, or for everything but keys.
+            if alone and counted:
+                rule = GaussianThreshold.for_rho(self._rho(amount), self.spend.keys_delta, bound)
+                yield Selection(rule, bound, counted), rest
+            else:
+                yield Selection(threshold_for(self.spend, keys, bound), bound, ()), rest
+
+    def _selection_error(self, selection: Selection) -> float:
+        """Return how many people a private key needs to be shown, squared (what smaller groups lose), and the error of
+        the counts that come along."""
+        weights = sum(self._weight_of(place) ** 2 for place in selection.counted)
+        return selection.size_shown(_SURELY) ** 2 + weights * selection.mechanism.variance_of_error
 
     def _families(self, bounding: Bounding) -> list[bool]:
         """Return the families of noise that the price allows: False for Laplace, True for Gaussian."""
@@ -194,7 +218,8 @@ class _Planner:
         # At ρ a choice has ε = √(8ρ).
         scale = 8.0 if self.spend.rho is not None else 1.0
         drawn = [
-            need.squared_error(bounding) * self._weight_of(need.aggregate) ** 2 / scale for need in self._drawn_needs
+            need.squared_error(bounding, intervals=self.wishes.intervals) * self._weight_of(need.aggregate) ** 2 / scale
+            for need in self._drawn_needs
         ]
         division = divide(blocks, units, wanted, layout.steps, drawn, gaussian=gaussian and self.spend.rho is not None)
         if division is None:
@@ -276,30 +301,17 @@ class _Planner:
         """Return the histograms that are needed, each once."""
         return tuple(dict.fromkeys(need.histogram for need in self.choice_needs))
 
-    def _keys_amount(self) -> Fraction:
-        """Return the part of the price that finds private keys."""
-        if not self.private_keys:
-            return Fraction(0)
-        if not self.question.aggregates:
-            return self.spend.amount
-        return cut(self.spend.amount, (_KEYS_SHARE, 1 - _KEYS_SHARE))[0]
-
-    def _put_together(
-        self, bounding: Bounding, best: _Candidate | None, rest: Fraction, keys_amount: Fraction
-    ) -> QueryPlan:
-        layout = best.layout if best else Layout((), (), ())
-        blocks, histograms, drawn = self._noise(bounding, best, rest) if best else ((), (), ())
-        reading = self._reading(layout, bounding, blocks)
-        selection, selection_bound = self._selection(bounding, keys_amount)
-        task = self._task(bounding, layout)
+    def _put_together(self, best: _Candidate) -> QueryPlan:
+        blocks, histograms, drawn = self._noise(best) if best.amount else ((), (), ())
+        reading = self._reading(best, blocks)
+        task = self._task(best.bounding, best.layout)
         return QueryPlan(
-            self.question, self.spend, task, bounding, blocks, histograms, drawn, selection, selection_bound, reading
+            self.question, self.spend, task, best.bounding, blocks, histograms, drawn, best.selection, reading
         )
 
-    def _noise(
-        self, bounding: Bounding, best: _Candidate, rest: Fraction
-    ) -> tuple[tuple[NoisyBlock, ...], tuple[NoisyHistogram, ...], tuple[Choice, ...]]:
-        amounts = cut(rest, best.division.shares)
+    def _noise(self, best: _Candidate) -> tuple[tuple[NoisyBlock, ...], tuple[NoisyHistogram, ...], tuple[Choice, ...]]:
+        bounding = best.bounding
+        amounts = cut(best.amount, best.division.shares)
         count = len(best.layout.blocks)
         additive = count + len(self._histogram_needs)
         noisy = amounts[:additive]
@@ -318,14 +330,9 @@ class _Planner:
             for need, amount in zip(self._histogram_needs, noisy[count:], strict=True)
             for bound in [histogram_bound(self.question, bounding, need.histogram.buckets)]
         )
+        terms = Terms(self.spend.rho is not None, self.wishes.flips, self.wishes.intervals)
         choices = tuple(
-            build_choice(
-                need,
-                places[id(need)],
-                amount,
-                histogram_bound(self.question, bounding),
-                by_rho=self.spend.rho is not None,
-            )
+            build_choice(need, places[id(need)], amount, histogram_bound(self.question, bounding), terms)
             for need, amount in zip(self._drawn_needs, amounts[additive:], strict=True)
         )
         return blocks, histograms, choices
@@ -339,9 +346,11 @@ class _Planner:
         grid = Grid(exponent) if exponent > 0 else INTEGERS
         return Gaussian.for_rho(amount, bound, grid) if gaussian else Laplace.for_epsilon(amount, bound, grid)
 
-    def _reading(self, layout: Layout, bounding: Bounding, blocks: tuple[NoisyBlock, ...]) -> Reading:
+    def _reading(self, best: _Candidate, blocks: tuple[NoisyBlock, ...]) -> Reading:
+        layout = best.layout
+        counted = () if best.selection is None else best.selection.counted
         deviations = [
-            math.sqrt(noisy.mechanism.variance_of_error) / weight_unit(noisy.block, bounding) for noisy in blocks
+            math.sqrt(noisy.mechanism.variance_of_error) / weight_unit(noisy.block, best.bounding) for noisy in blocks
         ]
         coefficients = decode(layout.blocks, deviations, layout.targets, layout.steps) if blocks else None
         if coefficients is None:
@@ -351,17 +360,9 @@ class _Planner:
             coefficients,
             layout.steps,
             tuple(self.places),
-            self.layouts.rows(layout),
+            self.layouts.rows(layout, counted),
             self.layouts.weight_place,
         )
-
-    def _selection(self, bounding: Bounding, amount: Fraction) -> tuple[TruncatedGeometric | None, Bound | None]:
-        if not amount:
-            return None, None
-        bound = people_bound(self.question, bounding)
-        epsilon = amount if self.spend.rho is None else root_rounded_down(2 * amount)
-        mechanism = TruncatedGeometric(epsilon, self.spend.keys_delta, bound.l0)
-        return mechanism, bound
 
     def _task(self, bounding: Bounding, layout: Layout) -> Task:
         monomials = dict.fromkeys(

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
+from fractions import Fraction
 from typing import Any, Protocol
+
+import numpy as np
 
 from sordino.arguments import Number
 from sordino.query.answer.answer import Answer
 from sordino.query.answer.arrange import assemble
-from sordino.query.answer.receipt import build_receipt
+from sordino.query.answer.receipt import Noisy, build_receipt
 from sordino.query.estimate.estimate import Estimate, Several
 from sordino.query.estimate.evaluate import Input
 from sordino.query.estimate.polish import polish
-from sordino.query.estimate.tails import Noise
 from sordino.query.model.metadata import Column
+from sordino.query.model.question import Aggregate
 from sordino.query.model.ranges import derive
+from sordino.query.plan.encoding import weight_unit
 from sordino.query.plan.plan import QueryPlan
 
 from .levels import join_levels
@@ -22,6 +27,7 @@ from .notes import notes
 from .price import own_delta_of
 from .released import Released, read
 from .whole import Outcome, WholePlan
+from .wording import describe_aggregate
 
 _COUNTS = frozenset({"count_rows", "count", "count_people", "count_distinct", "histogram"})
 
@@ -88,9 +94,37 @@ def _receipt(whole: WholePlan, plan: QueryPlan, text: str) -> dict[str, Any]:
         price={"epsilon": spend.epsilon, "rho": spend.rho, "delta": own_delta_of(whole)},
         bounding=plan.bounding,
         noises=_noises(plan),
+        plan=_keys(plan),
     )
 
 
-def _noises(plan: QueryPlan) -> Sequence[tuple[str, Noise]]:
-    parts = [(f"{len(part.block.features)} features", part.mechanism.law) for part in plan.blocks]
-    return parts + [("histogram", part.mechanism.law) for part in plan.histograms]
+def _keys(plan: QueryPlan) -> dict[str, Any]:
+    """Return how private keys were selected."""
+    selection = plan.selection
+    if selection is None:
+        return {}
+    rule = {each.name: str(getattr(selection.mechanism, each.name)) for each in fields(selection.mechanism)}
+    named = {"rule": type(selection.mechanism).__name__, **rule, "shown_from": selection.least}
+    return {"keys": {**named, "counts_of": [f"a{place}" for place in selection.counted]}}
+
+
+def _noises(plan: QueryPlan) -> list[Noisy]:
+    """Return what noise was added to, each by what was asked for that is read from it."""
+    noises, first = [], 0
+    for part in plan.blocks:
+        last = first + len(part.block.features)
+        read_from = [np.any(plan.reading.coefficients[list(rows), first:last]) for rows in plan.reading.rows]
+        asked = [each for each, used in zip(plan.question.aggregates, read_from, strict=True) if used]
+        step = Fraction(part.mechanism.grid.step) / weight_unit(part.block, plan.bounding) / part.block.reach
+        noises.append(Noisy(_asked(asked, plan), last - first, part.mechanism.law, step))
+        first = last
+    for histogram in plan.histograms:
+        many = plan.task.histograms[histogram.histogram].buckets
+        step = Fraction(histogram.mechanism.grid.step) / plan.bounding.unit
+        asked = [plan.question.aggregates[histogram.aggregate]]
+        noises.append(Noisy(_asked(asked, plan), many, histogram.mechanism.law, step))
+    return noises
+
+
+def _asked(aggregates: Sequence[Aggregate], plan: QueryPlan) -> str:
+    return ", ".join(dict.fromkeys(describe_aggregate(each, plan.question.relation) for each in aggregates))

@@ -11,6 +11,8 @@ from typing import Any
 from sordino.arguments import Number, probability, rational
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.answer.answer import Answer
+from sordino.query.estimate.estimate import Linear
+from sordino.query.estimate.shown import Shown
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.strategy import Target, magnitude
 
@@ -50,7 +52,7 @@ def within(amount: Number, of: str, *, confidence: Number = 0.95, size: Number |
 def _least_count(answer: Answer) -> float:
     for name in answer.noisy_names:
         column = answer.column(name)
-        if getattr(column.bare, "noises", None) is not None:
+        if isinstance(column.bare, Linear | Shown):
             low, _ = answer.interval(name)
             return max(float(low.min()), 1.0)
     raise ArgumentError("the answer given as size has no count; ask for COUNT(*) first, or give a number", "SRD-A003")
@@ -75,6 +77,8 @@ def error_of(plan: QueryPlan, goal: Within) -> float:
 def noise_of(plan: QueryPlan) -> float:
     """Return the standard deviation of the noise in a count, or in the first sum, in rows."""
     reading = plan.reading
+    if plan.selection is not None and plan.selection.counted:
+        return math.sqrt(plan.selection.mechanism.variance_of_error)
     if not reading.targets:
         raise QuestionError("this question adds up nothing, so it has no noise to choose; give epsilon", "SRD-Q314")
     place = max(range(len(reading.targets)), key=lambda each: _is_count(reading.targets[each]))

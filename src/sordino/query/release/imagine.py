@@ -12,6 +12,8 @@ import numpy as np
 
 from sordino.mechanisms.grouped_choice import GroupedQuantile
 from sordino.query.model.task import Monomial
+from sordino.query.plan import rungs
+from sordino.query.plan.choices import CONFIDENCE
 from sordino.query.plan.encoding import Statistic
 from sordino.query.plan.plan import Choice, QueryPlan
 
@@ -42,7 +44,9 @@ def imagine(plan: QueryPlan, rows: float) -> Released:
     )
     chosen = tuple(_chosen(part, plan, rows) for part in plan.choices)
     keys = tuple([None] for _ in plan.question.keys)
-    return Released(keys, np.array(vectors).reshape(-1, 1), tuple(laws), np.array(worth), bins, chosen)
+    # A group that is shown has at least the least count that is.
+    counts = None if plan.selection is None else np.array([max(math.floor(rows), plan.selection.least)])
+    return Released(keys, np.array(vectors).reshape(-1, 1), tuple(laws), np.array(worth), bins, chosen, counts)
 
 
 def _expected(statistic: Statistic, steps: tuple[int, ...], full: int | None) -> float:
@@ -60,18 +64,27 @@ def _expected(statistic: Statistic, steps: tuple[int, ...], full: int | None) ->
 
 
 def _chosen(part: Choice, plan: QueryPlan, rows: float) -> tuple[np.ndarray, ...]:
-    """Return the buckets that would be chosen: a quantile's own, and its ends as far off as they may be."""
+    """Return the buckets that would be chosen: a quantile's own, and its ends as far off as they may be.
+
+    Without an interval the ends are as far off as the value itself may be.
+    """
     first = part.mechanisms[0]
     if not isinstance(first, GroupedQuantile):
         return (np.arange(first.count)[None, :],)
-    buckets = plan.task.histograms[part.histogram].buckets
-    result = []
-    for mechanism in part.mechanisms:
-        if not isinstance(mechanism, GroupedQuantile):
-            raise TypeError("a quantile is made of quantiles")
-        # An end aims one reach away and may miss by another.
-        rank = float(mechanism.quantile) * rows + 2 * mechanism.offset / plan.bounding.unit
-        place = math.floor(min(max(rank / rows, 0.0), 1.0) * buckets)
-        guarded = -1 if rank < 0 and mechanism.guard < 0 else min(place, buckets - 1 + (mechanism.guard > 0))
-        result.append(np.array([guarded]))
-    return tuple(result)
+
+    def place(ranks: float) -> np.ndarray:
+        share = min(max(float(first.quantile) + ranks / plan.bounding.unit / rows, 0.0), 1.0)
+        return np.array([min(math.floor(share * first.buckets), first.buckets - 1)])
+
+    value = place(0.0)
+    if part.without_interval:
+        miss = first.rank_error(part.bound, float(CONFIDENCE))
+        return value, place(-miss), place(miss)
+    _, *ends = part.mechanisms
+    # An end aims one reach away and may miss by another.
+    found = [rungs.to_rungs(place(2.0 * end.offset), value, first.buckets) for end in ends]
+    low, high = (
+        rungs.to_buckets(each, value, first.buckets, upper=upper)
+        for each, upper in zip(found, (False, True), strict=True)
+    )
+    return value, low, high

@@ -28,8 +28,8 @@ from sordino.query.model.task import Monomial, Task
 from sordino.query.plan.plan import QueryPlan
 
 from .discovery import ranged_expressions
-from .notes import describe
 from .run import Compute
+from .wording import describe
 
 SHARE = 0.05
 """The part of a question's price that one estimate takes."""

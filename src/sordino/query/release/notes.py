@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
 
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
+from sordino.query.model.expression import Call, ColumnRef, Expression
+from sordino.query.model.fan_out import MOST_ROWS, joins, most_per_key
 from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.lineage import origin
 from sordino.query.model.metadata import Limits
-from sordino.query.model.relation import Relation
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Join, Relation, Scan
 from sordino.query.model.task import Measure
 from sordino.query.plan import limits as contribution
 from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.selection import Selection
 
 from .discovery import Found
+from .wording import describe
 
 _METHODS: dict[str, Callable[[Bounding, str], str]] = {
     "row": lambda way, _: "each row counts by itself" + (f", up to {way.rows} times" if way.rows != 1 else ""),
@@ -45,7 +50,7 @@ def bounding_note(bounding: Bounding, unit: str) -> str:
 def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     """Return everything that keeps the answer from being the plain one, apart from noise."""
     question = plan.question
-    texts = _contribution_notes(plan)
+    texts = _contribution_notes(plan) + _join_notes(plan)
     if found is not None:
         texts += [
             f"the bounds {_ends(spread)} of {describe(expression, question.relation)} were found privately, for a part "
@@ -57,7 +62,7 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     shown = {
         (measure.expression, measure.range)
         for measure in plan.task.measures[: plan.reading.weight_place]
-        if not _is_marker(measure)
+        if not _is_marker(measure) and not _lies_within(measure.expression, question.relation, measure.range)
     }
     measured = {expression for expression, _ in shown}
     shown |= {
@@ -73,6 +78,12 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
             name = describe(histogram.expression, question.relation)
             listed = "its edges" if histogram.categories is None else "the declared keys"
             texts.append(f"values of {name} outside of {listed} are left out")
+    unbought = {plan.task.histograms[each.histogram] for each in plan.choices if each.without_interval}
+    for name in sorted({describe(each.expression, question.relation) for each in unbought}):
+        texts.append(
+            f"no intervals were bought for quantiles of {name}, so they are the whole range of its values; the price "
+            "says how far off the quantiles themselves are"
+        )
     personal = question.schema.personal
     if personal is not None:
         most = max(epsilon for _, epsilon in personal.classes)
@@ -86,10 +97,20 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
             declared = "declared " if isinstance(key.expression, ColumnRef) else ""
             texts.append(f"rows whose {key.name} is not among its {len(key.column.keys)} {declared}keys are left out")
     if plan.selection is not None:
-        many = int(plan.selection.error(0.95))
+        texts += _selection_notes(plan.selection, question.schema.unit.name)
+    return texts
+
+
+def _selection_notes(selection: Selection, unit: str) -> list[str]:
+    many = selection.size_shown(Fraction(95, 100))
+    texts = [
+        f"groups of few are left out: one of {many:,} {unit}s is shown with probability 0.95, smaller ones more "
+        "rarely; intervals hold for the groups shown"
+    ]
+    if selection.counted:
         texts.append(
-            f"groups of few are left out: one of {many:,} {question.schema.unit.name}s is shown with probability 0.95, "
-            "smaller ones more rarely; intervals hold for the groups shown"
+            f"groups are shown where the noisy number of {unit}s is {selection.least:,} or more, which is the number "
+            "given: keys cost nothing besides. Numbers close to that are too high on average; intervals allow for it"
         )
     return texts
 
@@ -105,6 +126,44 @@ def _contribution_notes(plan: QueryPlan) -> list[str]:
     return [bounding_note(bounding, question.schema.unit.name)]
 
 
+def _join_notes(plan: QueryPlan) -> list[str]:
+    """Return what joins leave out, which the tree alone says: whether they do is a matter of the data."""
+    relation, unit = plan.question.relation, plan.question.schema.unit.name
+    return list(
+        dict.fromkeys(text for join in joins(relation) if (text := _join_note(join, most_per_key(relation), unit)))
+    )
+
+
+def _join_note(join: Join, most_per_key: int, unit: str) -> str | None:
+    if join.on_owner:
+        if {join.left.limits.rows, join.right.limits.rows} == {1}:
+            return None
+        return (
+            f"{MOST_ROWS:,} rows of each {unit} go into each side of the join with {_tables(join.right)} at most: "
+            "whoever has more lacks what goes beyond"
+        )
+    if join.left.is_public:
+        return None
+    most = 1 if join.single else most_per_key
+    key = ", ".join(describe(ColumnRef(join.right.columns[name].kind, name), join.right) for _, name in join.on)
+    rows = "one row" if most == 1 else f"{most:,} rows"
+    each = f" for each {key}" if key else ""
+    return f"of {_tables(join.right)} {rows}{each} can be joined at most: further ones are left out"
+
+
+def _tables(relation: Relation) -> str:
+    if isinstance(relation, Scan):
+        return relation.table.name
+    return ", ".join(dict.fromkeys(_tables(below) for below in relation.inputs))
+
+
+def _lies_within(expression: Expression, relation: Relation, spread: Range) -> bool:
+    """Return whether no value can lie outside of a range, whatever is in the tables: nothing is clipped then."""
+    unbounded = {name: replace(column, range=None) for name, column in relation.columns.items()}
+    certain = derive(expression, unbounded).range
+    return certain is not None and spread.low <= certain.low and certain.high <= spread.high
+
+
 def _is_marker(measure: Measure) -> bool:
     """Return whether a measure only says where a value is missing, so that nothing is clipped."""
     return measure.steps == 1 and isinstance(measure.expression, Call) and measure.range == Range.of(-1, 1)
@@ -118,16 +177,3 @@ def _values_of(expression: Expression, buckets: Range) -> Range:
 
 def _ends(spread: Range) -> str:
     return f"[{float(spread.low):g}, {float(spread.high):g}]"
-
-
-def describe(expression: Expression, relation: Relation) -> str:
-    """Return an expression over a relation as a short text, columns by the names that they have in their tables."""
-    if isinstance(expression, ColumnRef):
-        place = origin(relation, expression.name)
-        return expression.name if place is None else place[1]
-    if isinstance(expression, Literal):
-        return "NULL" if expression.value is None else str(expression.value)
-    if isinstance(expression, Call):
-        text = f"{expression.operation}({', '.join(describe(part, relation) for part in expression.arguments)})"
-        return text if len(text) <= 60 else f"{text[:57]}…"
-    return type(expression).__name__

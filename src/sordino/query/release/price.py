@@ -14,6 +14,7 @@ from sordino.accounting.event import Event
 from sordino.arguments import Number
 from sordino.errors import QuestionError
 from sordino.mechanisms.gaussian import Gaussian
+from sordino.mechanisms.partition import GaussianThreshold
 from sordino.query.estimate.estimate import Derived, Picked
 from sordino.query.estimate.evaluate import Evaluated, Input, evaluate
 from sordino.query.estimate.tails import half_width
@@ -156,7 +157,9 @@ def own_delta_of(whole: WholePlan) -> Fraction:
     keys = Fraction(0) if contribution.keys_are_public(whole.question) else whole.spend.keys_delta
     mechanisms = [part.mechanism for each in whole.passes for part in each.blocks]
     mechanisms += [part.mechanism for each in whole.passes for part in each.histograms]
+    selections = [each.selection for each in whole.passes if each.selection is not None]
     gaussian = any(isinstance(mechanism, Gaussian) for mechanism in mechanisms)
+    gaussian |= any(isinstance(selection.mechanism, GaussianThreshold) for selection in selections)
     return keys + (whole.spend.gaussian_delta if gaussian and whole.spend.epsilon is not None else 0)
 
 

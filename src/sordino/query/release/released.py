@@ -14,6 +14,7 @@ from sordino.arguments import Number, probability
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Chosen, Derived, Estimate, Interval, Linear, Picked, Several
 from sordino.query.estimate.ratio import Ratio
+from sordino.query.estimate.shown import Shown
 from sordino.query.estimate.tails import Noise
 from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.question import Aggregate
@@ -22,6 +23,9 @@ from sordino.query.plan.choices import CONFIDENCE, bucket_values
 from sordino.query.plan.plan import Choice, NoisyHistogram, QueryPlan
 
 Read = Estimate | Several | Picked
+
+_WITH_ENDS = 3
+"""The choices of a quantile with its interval; without, the range of all values is what is sure."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +42,8 @@ class Released:
     """For each noisy histogram groups × bins, in rows."""
     chosen: tuple[tuple[NDArray[np.int64], ...], ...]
     """For each choice what each of its mechanisms chose."""
+    counts: NDArray[np.int64] | None = None
+    """The noisy counts by which private keys were selected, if the question asks for them."""
 
     @property
     def groups(self) -> int:
@@ -51,6 +57,8 @@ def read(plan: QueryPlan, released: Released) -> list[Read]:
 
 
 def _read_one(plan: QueryPlan, released: Released, place: int, aggregate: Aggregate) -> Read:
+    if plan.selection is not None and released.counts is not None and place in plan.selection.counted:
+        return Shown(released.counts, plan.selection.least, plan.selection.mechanism)
     for histogram, bins in zip(plan.histograms, released.bins, strict=True):
         if histogram.aggregate == place:
             return _bins(plan, histogram, bins)
@@ -227,13 +235,14 @@ def _chosen(plan: QueryPlan, choice: Choice, chosen: Sequence[NDArray[np.int64]]
     whole = kind is Kind.INTEGER
     low, width, place = bucket_values(histogram, whole)
     value = _at(low, width, chosen[0], place)
-    under, over = _at(low, width, chosen[1], 0.0), _at(low, width, chosen[2], 0.0 if whole else 1.0)
     bottom, top = low, low + width * (histogram.buckets - (1 if whole else 0))
-    under, over = np.maximum(under, bottom), np.minimum(over, top)  # a guard stands for the end of the range
+    everything = np.full(len(value), bottom), np.full(len(value), top)
+    bought = everything
+    if len(chosen) == _WITH_ENDS:
+        under, over = _at(low, width, chosen[1], 0.0), _at(low, width, chosen[2], 0.0 if whole else 1.0)
+        bought = np.maximum(under, bottom), np.minimum(over, top)  # a guard stands for the end of the range
 
     def ends(confidence: Number) -> Interval:
-        if probability("confidence", confidence) <= CONFIDENCE:
-            return under, over
-        return np.full(len(value), bottom), np.full(len(value), top)
+        return bought if probability("confidence", confidence) <= CONFIDENCE else everything
 
     return Chosen(value, ends, whole=whole)

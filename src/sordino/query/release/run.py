@@ -1,9 +1,9 @@
 """The one place where data is touched: exact numbers from the engine, noise at once, and nothing else ever leaves.
 
-**Guarantee**: what `release` returns, raises or takes (in stages) depends on the data through the noise of the plan's
-mechanisms alone, and the grant is used up before the engine is asked. Whatever goes wrong after that is told as a
-`RunError` without a word of the engine's, and the charge stands.
-**Assumes**: the engine computes what it is asked, and the engine's machine is as trusted as the data.
+**Guarantee**: what `measure` returns depends on the data through the noise of the plan's mechanisms alone. Inside of
+`mute`, whatever goes wrong is told as a `RunError` without a word of the engine's, and the charge stands.
+**Assumes**: ``whole.run_whole`` has used the grant; the engine computes what it is asked, and its machine is as
+trusted as the data.
 """
 
 from __future__ import annotations
@@ -18,22 +18,18 @@ from sordino import noise
 from sordino.accounting.grant import Grant
 from sordino.errors import RunError
 from sordino.mechanisms.grid import LIMIT
-from sordino.mechanisms.grouped_choice import GroupedHistogram
+from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile
 from sordino.query.model.task import Exact, Task
+from sordino.query.plan import rungs
 from sordino.query.plan.encoding import Distinct, People, Statistic, weight_unit
 from sordino.query.plan.plan import Choice, NoisyBlock, NoisyHistogram, QueryPlan
+from sordino.query.plan.selection import Selection
 
 from .released import Released
 
 Result = TypeVar("Result")
 Compute = Callable[[Task, int], Exact]
 """Runs a task on the data's engine, with a salt for the order in which rows are sampled."""
-
-
-def release(plan: QueryPlan, grant: Grant, compute: Compute) -> Released:
-    """Run the plan once for its grant."""
-    grant.use(plan.event())
-    return mute(lambda: measure(plan, compute))
 
 
 def mute(work: Callable[[], Result]) -> Result:
@@ -54,8 +50,9 @@ def mute(work: Callable[[], Result]) -> Result:
 def measure(plan: QueryPlan, compute: Compute) -> Released:
     """Return the noisy answer of a plan whose grant has been used."""
     exact = compute(plan.task, noise.uniform(2**62))
+    counts = None
     if plan.selection is not None:
-        exact = _select(plan, exact)
+        exact, counts = _select(plan.selection, exact)
     vectors = [_features(part, plan.task, exact) for part in plan.blocks]
     laws = [part.mechanism.law for part in plan.blocks for _ in part.block.features]
     worth = [worth_of(part, plan) for part in plan.blocks for _ in part.block.features]
@@ -66,6 +63,7 @@ def measure(plan: QueryPlan, compute: Compute) -> Released:
         np.array(worth),
         tuple(_bins(part, plan, exact) for part in plan.histograms),
         tuple(_choose(part, exact) for part in plan.choices),
+        counts,
     )
 
 
@@ -74,25 +72,25 @@ def _inner(part: Any, mechanism: Any) -> Grant:
     return Grant(mechanism.event(part.bound), part.bound)
 
 
-def _select(plan: QueryPlan, exact: Exact) -> Exact:
-    """Return only those groups that partition selection lets out."""
-    selection, bound = plan.selection, plan.selection_bound
-    if selection is None or bound is None or exact.people is None:
-        raise TypeError("this plan selects no keys")
-    keep = selection.release(exact.people, Grant(selection.event(bound), bound))
+def _select(selection: Selection, exact: Exact) -> tuple[Exact, NDArray[np.int64] | None]:
+    """Return only those groups that partition selection lets out, and their noisy counts where they are asked for."""
+    if exact.people is None:
+        raise TypeError("the engine was not asked to count people")
+    keep, counts = selection.mechanism.release(exact.people, _inner(selection, selection.mechanism))
     places = np.flatnonzero(keep)
     renumbered = np.cumsum(keep) - 1
     histograms = []
     for rows in exact.histograms:
         kept = rows[keep[rows[:, 0]]] if len(rows) else rows
         histograms.append(np.column_stack((renumbered[kept[:, 0]], kept[:, 1:])) if len(kept) else kept)
-    return Exact(
+    shown = Exact(
         tuple([values[place] for place in places] for values in exact.keys),
         exact.sums[:, places],
         exact.people[places],
         exact.distincts[:, places],
         tuple(histograms),
     )
+    return shown, counts if selection.counted else None
 
 
 def _features(part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.float64]:
@@ -148,5 +146,14 @@ def _bins(part: NoisyHistogram, plan: QueryPlan, exact: Exact) -> NDArray[np.flo
 
 
 def _choose(part: Choice, exact: Exact) -> tuple[NDArray[np.int64], ...]:
-    histogram = GroupedHistogram(exact.histograms[part.histogram].reshape(-1, 3), exact.groups)
-    return tuple(mechanism.release(histogram, _inner(part, mechanism)) for mechanism in part.mechanisms)
+    rows, first = exact.histograms[part.histogram].reshape(-1, 3), part.mechanisms[0]
+    values = first.release(GroupedHistogram(rows, exact.groups), _inner(part, first))
+    if not isinstance(first, GroupedQuantile):
+        return (values,)
+    nearby = rungs.to_rungs(rows[:, 1], values[rows[:, 0]], first.buckets)
+    around = GroupedHistogram(np.column_stack((rows[:, 0], nearby, rows[:, 2])), exact.groups)
+    ends = (
+        rungs.to_buckets(end.release(around, _inner(part, end)), values, first.buckets, upper=upper)
+        for end, upper in zip(part.mechanisms[1:], (False, True), strict=False)
+    )
+    return (values, *ends)

@@ -8,7 +8,6 @@ from itertools import pairwise
 
 from sqlglot import exp
 
-from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression, Literal
 from sordino.query.model.kinds import Kind
 from sordino.query.model.lineage import owners
@@ -242,11 +241,3 @@ AGGREGATES: dict[str, Callable[[OutputReader, AggregateCall], Expression]] = {
     "REGR_SLOPE": _slope,
     "REGR_INTERCEPT": _intercept,
 }
-
-
-def refuse_without_aggregates(reader: OutputReader) -> None:
-    """Refuse a question that asks for no aggregate."""
-    if not reader.aggregates:
-        raise QuestionError(
-            "no aggregate is asked for, and single rows are never shown; write COUNT(*), SUM(x), AVG(x) …", "SRD-Q106"
-        )

@@ -23,7 +23,7 @@ class Context:
 
     schema: Schema
     read_query: Callable[[exp.Expr, Context], Scope]
-    read_from: Callable[[exp.Select, Context], Scope]
+    read_from: Callable[[exp.Select, Context], tuple[Scope, list[exp.Expr]]]
     named: Mapping[str, Scope] = field(default_factory=dict)
     """What WITH names, by name in lower case."""
 
@@ -31,8 +31,8 @@ class Context:
         """Return the rows of a subquery."""
         return measured(self.read_query(query, self))
 
-    def sources(self, select: exp.Select) -> Scope:
-        """Return the rows of a SELECT's FROM, with its joins."""
+    def sources(self, select: exp.Select) -> tuple[Scope, list[exp.Expr]]:
+        """Return the rows of a SELECT's FROM, with its joins, and the conditions of its WHERE."""
         return self.read_from(select, self)
 
     def naming(self, query: exp.Expr) -> Context:

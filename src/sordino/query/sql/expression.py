@@ -14,7 +14,9 @@ from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
 from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import as_kind, is_null, literal, number
+from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call
+from sordino.query.model.ranges import derive
 
 from .calls import AGGREGATE_NAMES
 from .dates import date_part, days_of, moved, sum_or_date
@@ -53,6 +55,10 @@ class Reader:
         if function is None:
             raise unknown_function(name, [*FUNCTIONS, *AGGREGATE_NAMES])
         return function(self, arguments)
+
+    def known(self, expression: Expression) -> Column | None:
+        """Return what is known about a value of a row."""
+        return derive(expression, self.scope.relation.columns)
 
     def condition(self, node: exp.Expr) -> Expression:
         """Return an expression that is true or false."""
@@ -221,16 +227,18 @@ def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
 
 
 def _product(reader: Reader, node: exp.Expr) -> Expression:
-    if _is_long(node, exp.Mul):
+    if _is_long(node, exp.Mul, _LONG_PRODUCT):
         return _balanced("multiply", [reader.read(part) for part in chain(node, exp.Mul)])
     return call("multiply", reader.read(node.this), reader.read(node.expression))
 
 
 _LONG = 8
+_LONG_PRODUCT = 3
+"""Each product may have to cut its factors, so those of products of products are repeated many times."""
 
 
-def _is_long(node: exp.Expr, kind: type[exp.Expr]) -> bool:
-    for _ in range(_LONG):
+def _is_long(node: exp.Expr, kind: type[exp.Expr], least: int = _LONG) -> bool:
+    for _ in range(least):
         if not isinstance(node, kind):
             return False
         node = node.this

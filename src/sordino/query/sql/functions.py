@@ -12,6 +12,7 @@ from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
 from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import as_kind, literal
+from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call
 
 from .dates import PART_NAMES, between, date_part, date_trunc, days_of, moved, word
@@ -29,6 +30,10 @@ class Reads(Protocol):
 
     def condition(self, node: exp.Expr) -> Expression:
         """Return an expression that is true or false."""
+        ...
+
+    def known(self, expression: Expression) -> Column | None:
+        """Return what is known about a value of a row; None where values of answers are spoken of."""
         ...
 
 
@@ -66,6 +71,30 @@ def _round(reader: Reads, arguments: list[exp.Expr]) -> Expression:
     scale, up, down = literal(10.0 ** abs(digits)), "multiply", "divide"
     up, down = (up, down) if digits > 0 else (down, up)
     return call(down, call("round", call(up, value, scale)), scale)
+
+
+def _clip(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    """CLIP(x, low, high): what is missing stays missing, which LEAST and GREATEST would pass over.
+
+    A stored real beyond ±2^200, ∞ included, is NULL to them; compared as it is, it lies outside like any other.
+    """
+    value, low, high = (reader.read(argument) for argument in taking("CLIP", arguments, 3, 3))
+    _refuse_empty(low, high)
+    known, inside = reader.known(value), call("least", call("greatest", value, low), high)
+    if known is not None and all(each.kind is Kind.INTEGER for each in (value, low, high)):
+        inside = call("to_integer", inside)
+    cases: list[Expression] = []
+    if known is None or known.nullable:
+        cases += [call("is_null", value), literal(None)]
+    if known is not None and value.kind is Kind.REAL:
+        cases += [call("less", value, low), low, call("greater", value, high), high]
+    return call("case", *cases, inside) if cases else inside
+
+
+def _refuse_empty(low: Expression, high: Expression) -> None:
+    ends = [each.value if isinstance(each, Literal) else None for each in (low, high)]
+    if all(isinstance(end, int | float) for end in ends) and ends[0] > ends[1]:  # type: ignore[operator]
+        raise QuestionError(f"CLIP goes from low to high, and {ends[0]} is above {ends[1]}; swap them", "SRD-Q104")
 
 
 def _logarithm(base: float) -> Function:
@@ -180,6 +209,8 @@ FUNCTIONS: dict[str, Function] = {
     **{name: _direct(operation) for name, operation in _OPERATIONS.items()},
     **{name: _named_part(name) for name in sorted(PART_NAMES - {"DOY"})},
     "ROUND": _round,
+    "CLIP": _clip,
+    "CLAMP": _clip,
     "LOG10": _logarithm(10.0),
     "LOG2": _logarithm(2.0),
     "SUBSTRING": _substring,

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression, Literal
+from sordino.query.model.metadata import Column
 
 from .calls import AggregateCall, aggregate_call
 from .expression import Reader
@@ -52,6 +53,11 @@ class GroupedReader(Reader):
             "put it into an aggregate such as COUNT(…) or AVG(…), or into GROUP BY",
             "SRD-Q106",
         )
+
+    def known(self, expression: Expression) -> Column | None:
+        """Return None: keys and aggregates are not columns of the rows."""
+        del expression
+        return None
 
     def _key(self, node: exp.Expr) -> Expression | None:
         """Return the key that the node repeats, if it does."""

@@ -155,13 +155,14 @@ def _joined_relations(
                 "SRD-Q105",
             )
         mirrored = tuple((there, here) for here, there in pairs)
-        return *_join(right.relation, left.relation, mirrored, how, schema), True
-    return *_join(left.relation, right.relation, pairs, how, schema), False
+        return *join_relations(right.relation, left.relation, mirrored, how, schema), True
+    return *join_relations(left.relation, right.relation, pairs, how, schema), False
 
 
-def _join(
+def join_relations(
     left: Relation, right: Relation, pairs: tuple[Pair, ...], how: How, schema: Schema
 ) -> tuple[Relation, dict[str, str]]:
+    """Return the join, and what the columns of the right side are called in it."""
     names: dict[str, str] = {}
     for column in right.columns:
         names[column] = unique_name(column, {*left.columns, *names.values()})

@@ -2,46 +2,76 @@
 
 The question is about the private side; its groups are those that the public side lists, all of them, always. In SQL a
 key that is listed twice would count twice; here each counts once.
+
+Groups may also be by other columns of the public side, or by expressions of them (``GROUP BY k.country``). Then private
+rows are joined to the public ones as in any join, and groups are what those columns hold.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.question import KeyTable
-from sordino.query.model.relation import Relation
+from sordino.errors import QuestionError
+from sordino.query.model.expression import Call, ColumnRef, Expression
+from sordino.query.model.metadata import Schema
+from sordino.query.model.question import Aggregate, KeyTable
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Project, Relation
 
 from .context import Context
 from .expression import chain
-from .join import JoinCondition, how_of, read_condition
+from .grouped import group_keys
+from .join import JoinCondition, how_of, join_relations, read_condition
 from .predicate import narrowed
 from .refusals import refuse
 from .relation import read_source
 from .scope import Scope, Visible
 
+_FORM = "write SELECT k.x, COUNT(p.y) FROM keys AS k LEFT JOIN private AS p ON k.x = p.x GROUP BY k.x"
+
 
 @dataclass(frozen=True)
 class KeyedSources:
-    """The private side, in which the public side's names for the join columns mean the private side's columns."""
+    """The private side, in which the public side's names mean columns of it that hold the same."""
 
     scope: Scope
     keys: Relation
     columns: dict[str, str]
-    """Column of the private side → column of the public side."""
+    """Column of the rows → column of the public side that it holds."""
+    on_columns: bool
+    """Whether the public side's columns are in the rows by the join's equalities alone."""
 
     def table_for(self, keys: list[Expression]) -> KeyTable:
         """Return the public keys, in the order of the question's keys."""
-        wanted = [key.name for key in keys if isinstance(key, ColumnRef)]
-        if len(wanted) != len(keys) or set(wanted) != set(self.columns):
+        if not keys or not all(key.columns <= set(self.columns) for key in keys):
+            raise refuse("the keys are columns of the public table, or computed from them", _FORM, "SRD-Q106")
+        if self.on_columns:
+            return KeyTable(self.keys, tuple(self.columns[key.name] for key in keys if isinstance(key, ColumnRef)))
+        outputs = tuple(
+            (f"k{place}", expression, derive(expression, self.keys.columns))
+            for place, expression in enumerate(self._of_keys(key) for key in keys)
+        )
+        return KeyTable(Project(self.keys, outputs), tuple(name for name, _, _ in outputs))
+
+    def refuse_public(self, aggregates: list[Aggregate]) -> None:
+        """Refuse aggregates of the public side, of which a key without rows has one row in SQL."""
+        used = {name for each in aggregates for argument in each.arguments for name in argument.columns}
+        if not self.on_columns and used & set(self.columns):
             raise refuse(
-                "keys from a public table are the columns that it is joined by, all of them and no others",
-                "write SELECT k.x, COUNT(p.y) FROM keys AS k LEFT JOIN private AS p ON k.x = p.x GROUP BY k.x",
+                "an aggregate of the keys' table would count a row for a key that has none",
+                "aggregate columns of the private table: SUM(p.x)",
                 "SRD-Q106",
             )
-        return KeyTable(self.keys, tuple(self.columns[name] for name in wanted))
+
+    def _of_keys(self, expression: Expression) -> Expression:
+        """Return an expression over the rows as one over the public side."""
+        if isinstance(expression, ColumnRef):
+            return replace(expression, name=self.columns[expression.name])
+        if isinstance(expression, Call):
+            return replace(expression, arguments=tuple(map(self._of_keys, expression.arguments)))
+        return expression
 
 
 def keyed_sources(select: exp.Select, context: Context) -> KeyedSources | None:
@@ -64,7 +94,35 @@ def keyed_sources(select: exp.Select, context: Context) -> KeyedSources | None:
         raise refuse(
             "each column of the keys' table is joined with one of the private table", "write k.x = p.x AND k.y = p.y"
         )
-    return KeyedSources(Scope(right.relation, _visible(left, right, condition)), left.relation, columns)
+    on_columns = Scope(right.relation, _visible(left, right, condition))
+    if _groups_by(select, on_columns, set(columns)):
+        return KeyedSources(on_columns, left.relation, columns, on_columns=True)
+    return _joined(left, right, condition, context.schema)
+
+
+def _groups_by(select: exp.Select, scope: Scope, columns: set[str]) -> bool:
+    """Whether the groups are by all columns of the join and by nothing else."""
+    group = select.args.get("group")
+    try:
+        keys = group_keys(list(group.expressions), select, scope) if group is not None else []
+    except QuestionError:
+        return False
+    names = [key.name for key in keys if isinstance(key, ColumnRef)]
+    return len(names) == len(keys) and set(names) == columns
+
+
+def _joined(left: Scope, right: Scope, condition: JoinCondition, schema: Schema) -> KeyedSources:
+    """Return the private rows, joined to the public ones that their columns agree with."""
+    mirrored = tuple((there, here) for here, there in condition.pairs)
+    relation, names = join_relations(right.relation, left.relation, mirrored, "inner", schema)
+    on_left = [replace(seen, column=names[seen.column]) for seen in left.visible]
+    on_right = [replace(seen, merged=seen.merged or seen.column in condition.merged) for seen in right.visible]
+    return KeyedSources(
+        Scope(relation, (*on_left, *on_right)),
+        left.relation,
+        {new: old for old, new in names.items()},
+        on_columns=False,
+    )
 
 
 def _narrowed_keys(left: Scope, select: exp.Select, context: Context) -> Scope:

@@ -33,6 +33,8 @@ def read_keys(
 ) -> tuple[list[Expression], tuple[tuple[int, ...], ...] | None]:
     """Return the keys, and which of them each grouping set groups by (None: all of them, once)."""
     group = select.args.get("group")
+    if group is None and select.args.get("distinct") is not None:
+        group = exp.Group(all=True)
     if group is None:
         return [], None
     only(group, "expressions", "rollup", "cube", "grouping_sets", "all")

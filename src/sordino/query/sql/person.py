@@ -15,7 +15,7 @@ from .context import Context
 from .grouped import GroupedReader, group_keys, group_nodes, refuse_real
 from .names import items, output_names
 from .refusals import only, refuse
-from .scope import Scope, Visible
+from .scope import Scope, Visible, column_names, unique_name
 from .summary import FUNCTIONS, summary_column
 
 
@@ -24,6 +24,8 @@ class _SummaryReader(GroupedReader):
 
     def __init__(self, scope: Scope, keys: list[NamedExpression]) -> None:
         super().__init__(scope, [(key, ColumnRef(key.kind, name)) for name, key, _ in keys])
+        self._taken = {each for name, _, _ in keys for each in (name, name.removesuffix("__"))}
+        """Engines compute the argument of a summary s0 as s0__ beside the keys."""
         self._collected: dict[tuple[str, Expression | None], Summary] = {}
 
     @property
@@ -41,7 +43,9 @@ class _SummaryReader(GroupedReader):
         made = (function, argument)
         if made not in self._collected:
             column = summary_column(function, argument, self.scope.relation)
-            self._collected[made] = (f"s{len(self._collected)}", function, argument, column)
+            name = unique_name(f"s{len(self._collected)}", self._taken)
+            self._taken.add(name)
+            self._collected[made] = (name, function, argument, column)
         name, _, _, column = self._collected[made]
         return ColumnRef(column.kind, name)
 
@@ -66,8 +70,9 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
     grouped: Relation = PerPerson(scope.relation, tuple(keys), reader.summaries)
     grouped = grouped if condition is None else Filter(grouped, condition)
     columns = grouped.columns
-    named = tuple((f"c{place}", output, derive(output, columns)) for place, output in enumerate(outputs))
-    return Scope(Project(grouped, named), tuple(Visible("", name, f"c{place}") for place, name in enumerate(names)))
+    own = column_names(outputs, "c")
+    named = tuple((name, output, derive(output, columns)) for name, output in zip(own, outputs, strict=True))
+    return Scope(Project(grouped, named), tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
 
 
 def distinct_rows(scope: Scope, context: Context) -> Scope:
@@ -105,7 +110,7 @@ def _not_keyed(context: Context, what: str, where: str) -> QuestionError:
 
 def _keys(select: exp.Select, scope: Scope) -> list[NamedExpression]:
     read = group_keys(group_nodes(select.args.get("group")), select, scope)
-    return [_key(f"g{place}", expression, scope.relation) for place, expression in enumerate(read)]
+    return [_key(*pair, scope.relation) for pair in zip(column_names(read, "g"), read, strict=True)]
 
 
 def _key(name: str, expression: Expression, source: Relation) -> NamedExpression:

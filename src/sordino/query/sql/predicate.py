@@ -20,12 +20,13 @@ from .scope import Scope
 _EXISTS = ("expressions", "from_", "joins", "where")
 
 
-def filtered(scope: Scope, where: exp.Expr | None, context: Context) -> Scope:
-    """Return the rows for which WHERE holds."""
+def conditions_of(select: exp.Select) -> list[exp.Expr]:
+    """Return what WHERE asks of each row, in parts that must all hold."""
+    where = select.args.get("where")
     if where is None:
-        return scope
+        return []
     only(where, "this")
-    return narrowed(scope, chain(where.this, exp.And), context)
+    return chain(where.this, exp.And)
 
 
 def narrowed(scope: Scope, parts: list[exp.Expr], context: Context) -> Scope:
@@ -119,11 +120,10 @@ def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, t
     only(select, *_EXISTS)
     if has_aggregates(select.expressions):
         raise refuse("an aggregate always has a row, so EXISTS always holds", "write EXISTS (SELECT 1 FROM … WHERE …)")
-    inner = context.sources(select)
-    where = select.args.get("where")
+    inner, conditions = context.sources(select)
     pairs: list[Pair] = []
     inside: list[exp.Expr] = []
-    for part in [] if where is None else chain(where.this, exp.And):
+    for part in conditions:
         pair = _correlation(part, scope, inner)
         if pair is None:
             inside.append(part)

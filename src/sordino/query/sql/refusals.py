@@ -78,8 +78,8 @@ _NODES: dict[str, str] = {
     "SimilarTo": "write LIKE, ILIKE or STARTS_WITH",
     "NullSafeEQ": "write x = y OR (x IS NULL AND y IS NULL)",
     "NullSafeNEQ": "write x <> y OR (x IS NULL) <> (y IS NULL)",
-    "Kwarg": "clip inside: SUM(LEAST(GREATEST(x, low), high))",
-    "PropertyEQ": "clip inside: SUM(LEAST(GREATEST(x, low), high))",
+    "Kwarg": "clip inside: SUM(CLIP(x, low, high))",
+    "PropertyEQ": "clip inside: SUM(CLIP(x, low, high))",
     "Interval": "an interval can be added to a date, in days or weeks",
     "Placeholder": "write the value itself; parameters are not filled in",
     "Parameter": "write the value itself; parameters are not filled in",
@@ -102,7 +102,7 @@ _NODES: dict[str, str] = {
 _VOLATILE = "its value changes from call to call, so the same question would not have the same answer; write a constant"
 _FILES = "files are read by the data's owner only, as a data set"
 _SYSTEM = "the engine itself is nobody's to ask about"
-_SAMPLE = "the estimate is of the population; write {0}_POP, or {0} alone, and multiply by n / (n - 1)"
+_SAMPLE = "estimates are of the population; write {0} and multiply it by {1}, with n from COUNT"
 
 FUNCTIONS = {
     **dict.fromkeys(
@@ -123,9 +123,9 @@ FUNCTIONS = {
          "TXID_CURRENT", "PG_TYPEOF", "TYPEOF", "REFLECT", "JAVA_METHOD", "INPUT_FILE_NAME", "WHICH_SECRET"),
         _SYSTEM,
     ),
-    "VAR_SAMP": _SAMPLE.format("VAR"),
-    "STDDEV_SAMP": _SAMPLE.format("STDDEV"),
-    "COVAR_SAMP": _SAMPLE.format("COVAR"),
+    "VAR_SAMP": _SAMPLE.format("VAR_POP(x)", "n / (n - 1)"),
+    "STDDEV_SAMP": _SAMPLE.format("STDDEV_POP(x)", "SQRT(n / (n - 1))"),
+    "COVAR_SAMP": _SAMPLE.format("COVAR_POP(x, y)", "n / (n - 1)"),
     "LOG": "engines disagree about its base; write LN(x), LOG10(x) or LOG2(x)",
     **dict.fromkeys(
         ("DAYOFWEEK", "WEEKDAY", "DOW", "DAYNAME"),

@@ -7,18 +7,21 @@ from sqlglot import exp
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.metadata import Schema
+from sordino.query.model.question import Options
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation, Scan, UnionAll
 
 from .calls import has_aggregates
+from .comma import Joined, comma_joined, is_comma
 from .context import Context, measured, renamed
 from .join import joined
 from .names import Item, items, output_names
 from .person import distinct_rows, summarised
-from .predicate import filtered
+from .predicate import conditions_of, narrowed
 from .refusals import FUNCTIONS as REFUSED_FUNCTIONS
 from .refusals import only, refuse, refused_node, unknown_name
-from .scope import Scope, Visible
+from .scope import Scope, Visible, column_names
+from .text import read_text
 from .window import WindowReader
 
 _FILE_ENDINGS = (".csv", ".parquet", ".json", ".db", ".duckdb", ".arrow", ".tsv", ".txt", ".gz")
@@ -53,16 +56,23 @@ def read_query(query: exp.Expr, context: Context) -> Scope:
     raise refused_node(query)
 
 
-def read_from(select: exp.Select, context: Context) -> Scope:
-    """Return the rows of FROM, joined from left to right."""
+def read_from(select: exp.Select, context: Context) -> Joined:
+    """Return the rows of FROM, joined from left to right, and what WHERE asks of them besides."""
     clause = select.args.get("from_")
     if clause is None:
         raise refuse("a question needs a table", "write SELECT … FROM …")
     only(clause, "this")
-    scope = read_source(clause.this, context)
+    scope, conditions = read_source(clause.this, context), conditions_of(select)
+    waiting: list[Scope] = []
     for join in select.args.get("joins") or ():
-        scope = measured(joined(scope, read_source(join.this, context), join, context.schema))
-    return scope
+        source = read_source(join.this, context)
+        if is_comma(join):
+            waiting.append(source)
+            continue
+        scope, conditions = comma_joined(scope, waiting, conditions, context.schema)
+        scope, waiting = measured(joined(scope, source, join, context.schema)), []
+    scope, conditions = comma_joined(scope, waiting, conditions, context.schema)
+    return measured(scope), conditions
 
 
 def read_source(source: exp.Expr, context: Context) -> Scope:
@@ -75,9 +85,24 @@ def read_source(source: exp.Expr, context: Context) -> Scope:
     if not isinstance(source.this, exp.Identifier):
         raise _refused_function(source.this)
     name = ".".join(part.name for part in source.parts)
-    scope = context.named.get(name.lower()) or Scope.over(_table(name, context), name)
+    scope = context.named.get(name.lower()) or _view(name, context) or Scope.over(_table(name, context), name)
     alias = source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
     return renamed(scope, alias)
+
+
+def _view(name: str, context: Context) -> Scope | None:
+    for view in context.schema.views:
+        if view.lower() == name.lower():
+            return read_view(view, context.schema)
+    return None
+
+
+def read_view(view: str, schema: Schema) -> Scope:
+    """Return the rows of a view of the schema; it sees the tables and the views before it, and no name of WITH."""
+    tree, options, unit = read_text(schema.views[view])
+    if options != Options() or unit is not None:
+        raise refuse("WITH DIFFERENTIAL_PRIVACY belongs to a question", "leave it out of the view", "SRD-Q108")
+    return new_context(schema.before(view)).subquery(tree)
 
 
 def _table(name: str, context: Context) -> Relation:
@@ -89,7 +114,7 @@ def _table(name: str, context: Context) -> Relation:
         raise refuse(f"{name[:60]!r} looks like a file", REFUSED_FUNCTIONS["READ_CSV"])
     if lowered.split(".")[0] in _CATALOGUES:
         raise refuse(f"{name[:60]!r} is the engine's own", "the data set's schema lists its tables and columns")
-    raise unknown_name("table", name, [*context.schema.tables, *context.named])
+    raise unknown_name("table", name, [*context.schema.tables, *context.schema.views, *context.named])
 
 
 def _refused_function(function: exp.Expr) -> QuestionError:
@@ -109,7 +134,7 @@ def _select(select: exp.Select, context: Context) -> Scope:
     distinct = select.args.get("distinct")
     if distinct is not None:
         only(distinct)
-    scope = filtered(context.sources(select), select.args.get("where"), context)
+    scope = narrowed(*context.sources(select), context)
     if select.args.get("group") is not None or has_aggregates(select.expressions):
         found = summarised(select, scope, context)
     elif select.args.get("having") is not None:
@@ -127,10 +152,15 @@ def _projected(listed: list[Item], scope: Scope, context: Context) -> Scope:
 
 def project(source: Relation, outputs: list[Expression], names: list[str]) -> Scope:
     """Return the rows of some expressions, seen under the names given."""
+    own = column_names(outputs, "c")
+    relation = _computed(source, own, outputs)
+    return Scope(relation, tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
+
+
+def _computed(source: Relation, own: list[str], outputs: list[Expression]) -> Project:
     columns = source.columns
-    named = tuple((f"c{place}", output, derive(output, columns)) for place, output in enumerate(outputs))
-    visible = tuple(Visible("", name, f"c{place}") for place, name in enumerate(names))
-    return Scope(Project(source, named), visible)
+    pairs = zip(own, outputs, strict=True)
+    return Project(source, tuple((name, output, derive(output, columns)) for name, output in pairs))
 
 
 def _union(union: exp.Union, context: Context) -> Scope:
@@ -183,6 +213,7 @@ def _kinds(scope: Scope) -> list[object]:
 
 
 def _in_order(scope: Scope) -> Relation:
+    """Return the rows with their columns in order, under names that all parts of a UNION ALL share."""
     columns = scope.relation.columns
     outputs: list[Expression] = [ColumnRef(columns[seen.column].kind, seen.column) for seen in scope.visible]
-    return project(scope.relation, outputs, [seen.name for seen in scope.visible]).relation
+    return _computed(scope.relation, [f"c{place}" for place in range(len(outputs))], outputs)

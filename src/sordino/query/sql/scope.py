@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
 from sordino.errors import QuestionError
-from sordino.query.model.expression import ColumnRef
-from sordino.query.model.relation import Relation
+from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.relation import Relation, Scan
 
 from .refusals import only, refuse, unknown_name
 
@@ -69,7 +70,9 @@ class Scope:
             raise refuse(f"{node.table}.* is not possible here", "list the columns that you want")
         if node.table and node.table.lower() not in self.qualifiers:
             raise unknown_name("table or alias", node.table, {seen.qualifier for seen in self.visible})
-        raise unknown_name("column", node.name, [seen.name for seen in self.visible])
+        raise _hidden(node.name, self.relation) or unknown_name(
+            "column", node.name, [seen.name for seen in self.visible]
+        )
 
     def reference(self, node: exp.Column) -> ColumnRef:
         """Return the expression that the name stands for."""
@@ -83,6 +86,31 @@ class Scope:
         if qualifier.lower() not in self.qualifiers:
             raise unknown_name("table or alias", qualifier, {seen.qualifier for seen in self.visible})
         return [seen for seen in self.visible if seen.qualifier.lower() == qualifier.lower()]
+
+
+def _hidden(name: str, relation: Relation) -> QuestionError | None:
+    """Return the error for a column that a table has and that cannot be asked about, with the reason."""
+    stack = [relation]
+    while stack:
+        below = stack.pop()
+        stack.extend(below.inputs)
+        hidden = below.table.hidden if isinstance(below, Scan) else {}
+        for column, reason in hidden.items():
+            if column.lower() == name.lower():
+                return QuestionError(f"the column {column[:60]!r} cannot be asked about: {reason}", "SRD-Q202")
+    return None
+
+
+def column_names(outputs: Sequence[Expression], prefix: str) -> list[str]:
+    """Return names for the columns of a relation: what is handed on keeps its own, and all else gets one of ours.
+
+    Either way no name of the analyst's reaches an engine.
+    """
+    names: list[str] = []
+    for place, output in enumerate(outputs):
+        wanted = output.name if isinstance(output, ColumnRef) else f"{prefix}{place}"
+        names.append(unique_name(wanted, set(names)))
+    return names
 
 
 def unique_name(wanted: str, taken: frozenset[str] | set[str]) -> str:

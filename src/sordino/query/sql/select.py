@@ -5,19 +5,21 @@ from __future__ import annotations
 from sqlglot import exp
 
 from sordino.query.estimate.evaluate import refuse_lists
+from sordino.query.model.complexity import refuse_large_question
 from sordino.query.model.expression import Expression
-from sordino.query.model.question import Options, Output, Question
+from sordino.query.model.question import Key, KeyTable, Options, Output, Question
 
-from .aggregates import OutputReader, refuse_without_aggregates
+from .aggregates import OutputReader
+from .calls import has_aggregates
 from .context import Context
 from .grouped import position
 from .key_table import keyed_sources
 from .keys import named_keys, read_keys
 from .names import item, output_names
-from .predicate import filtered
+from .predicate import narrowed
 from .refusals import only, refuse, refused_node
 
-_SELECT = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_")
+_SELECT = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "with_", "distinct")
 _DIGITS = 9
 _MOST_OUTPUTS = 300
 
@@ -27,10 +29,11 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
     select = _outermost(tree)
     context = context.naming(select)
     only(select, *_SELECT)
+    _refuse_needless_distinct(select)
     if len(select.expressions) > _MOST_OUTPUTS:
         raise refuse(f"a question has at most {_MOST_OUTPUTS} columns", "ask in several questions")
     sources = keyed_sources(select, context)
-    scope = filtered(context.sources(select), select.args.get("where"), context) if sources is None else sources.scope
+    scope = narrowed(*context.sources(select), context) if sources is None else sources.scope
     if scope.relation.is_public:
         raise refuse("all tables in this question are public", "it needs no privacy: query them directly", "SRD-Q106")
     keys, sets = read_keys(select, scope, context.schema)
@@ -38,14 +41,20 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
     outputs = _outputs(select, reader)
     having = _having(select, reader, outputs)
     order = _order(select, reader, outputs)
-    refuse_without_aggregates(reader)
-    return Question(
+    named = named_keys(keys, select, scope)
+    key_table = None
+    if sources is not None:
+        key_table = sources.table_for(keys)
+        sources.refuse_public(reader.aggregates)
+    if not reader.aggregates:
+        _refuse_known_groups(named, key_table, sets is not None)
+    question = Question(
         schema=context.schema,
         relation=scope.relation,
         aggregates=tuple(reader.aggregates),
         outputs=outputs,
-        keys=named_keys(keys, select, scope),
-        key_table=None if sources is None else sources.table_for(keys),
+        keys=named,
+        key_table=key_table,
         grouping_sets=sets,
         having=having,
         order=order,
@@ -53,6 +62,34 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
         offset=_count(select.args.get("offset"), "OFFSET") or 0,
         options=options,
     )
+    refuse_large_question(question)
+    return question
+
+
+def _refuse_needless_distinct(select: exp.Select) -> None:
+    """DISTINCT is another word for GROUP BY, and says nothing beside it."""
+    distinct = select.args.get("distinct")
+    if distinct is None:
+        return
+    only(distinct)
+    if select.args.get("group") is not None or has_aggregates(select.expressions):
+        raise refuse("groups differ from each other without DISTINCT", "leave it out")
+
+
+def _refuse_known_groups(keys: tuple[Key, ...], key_table: KeyTable | None, totals: bool) -> None:
+    """Without an aggregate, the question is which groups there are."""
+    if totals:
+        raise refuse("totals are of something", "write COUNT(*), or GROUP BY without ROLLUP, CUBE …", "SRD-Q106")
+    if not keys:
+        raise refuse(
+            "no aggregate is asked for, and single rows are never shown", "write COUNT(*), SUM(x), AVG(x) …", "SRD-Q106"
+        )
+    if key_table is not None or all(key.column.keys is not None for key in keys):
+        raise refuse(
+            "which groups there are is public already, and all of them are always shown",
+            "look at the data set's declaration, or ask for an aggregate such as COUNT(*)",
+            "SRD-Q106",
+        )
 
 
 def _outermost(tree: exp.Expr) -> exp.Select:

@@ -41,14 +41,20 @@ def _special_forms(parsers: dict[str, Callable[..., Any]]) -> dict[str, Callable
     return {name: parsers[name] for name in _SPECIAL_FORMS if name in parsers}
 
 
+_NO_NAMES = {TokenType.LIMIT, TokenType.OFFSET}
+"""Behind ROLLUP (…) they would be read as names of columns."""
+
+
 class _PlainDuckDB(DuckDBParser):
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS = _special_forms(DuckDBParser.FUNCTION_PARSERS)
+    ID_VAR_TOKENS = DuckDBParser.ID_VAR_TOKENS - _NO_NAMES
 
 
 class _PlainBigQuery(BigQueryParser):
     FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
     FUNCTION_PARSERS = _special_forms(BigQueryParser.FUNCTION_PARSERS)
+    ID_VAR_TOKENS = BigQueryParser.ID_VAR_TOKENS - _NO_NAMES
 
 
 def read_text(text: object) -> tuple[exp.Expr, Options, str | None]:

@@ -1,0 +1,175 @@
+"""A task that was translated before gives what it would give for the first time: no stale salt, no other data set."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import pkgutil
+from typing import Any
+
+import ibis
+import pyarrow as pa
+import pytest
+
+import sordino as so
+from query.engines import Engine
+from query.exact_worlds import PERSONS, ROWS, X, arrow, as_lists, key, load, reference, run, task, visit
+from sordino.accounting.bound import ROW, Unit
+from sordino.errors import RunError
+from sordino.query import model
+from sordino.query.engine import memory as memories
+from sordino.query.engine.exact import prepare
+from sordino.query.engine.memory import Memory
+from sordino.query.model.bounding import Bounding
+from sordino.query.model.expression import ColumnRef, Literal
+from sordino.query.model.kinds import Kind, Range
+from sordino.query.model.metadata import Column, Public, Schema, Table
+from sordino.query.model.operations import call
+from sordino.query.model.question import Key, KeyTable
+from sordino.query.model.relation import Filter, Scan
+from sordino.query.model.task import Histogram, Measure, Monomial, Task
+
+VISITS = [visit(person, city, n=place) for person in (1, 2, 3) for place, city in enumerate(("Aix", "Bonn") * 4)]
+CITY = key("city", "Aix", "Bonn")
+METHODS = [
+    Bounding("row", rows=1),
+    Bounding("sample", rows=2),
+    Bounding("weigh", rows=2),
+    Bounding("groups", groups=1, rows_per_group=1),
+    Bounding("norm", rows=2),
+]
+
+
+def memory_of(table: ibis.Table, *, by_row: bool = False) -> Memory:
+    face = ROWS if by_row else PERSONS
+    return Memory(Schema("test", {"visits": face}, ROW if by_row else Unit("person")), lambda _: table)
+
+
+@pytest.fixture
+def translated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """All tasks that are translated from now on."""
+    tasks: list[Task] = []
+
+    def noted(asked: Task, *rest: Any) -> Any:
+        tasks.append(asked)
+        return prepare(asked, *rest)
+
+    monkeypatch.setattr(memories, "prepare", noted)
+    return tasks
+
+
+@pytest.mark.parametrize("bounding", METHODS, ids=lambda each: each.method)
+def test_every_run_has_its_own_salt(engine: Engine, bounding: Bounding) -> None:
+    table = load(engine, VISITS)
+    histogram = Histogram(reference("n"), Range.of(0, 8), 8)
+    asked = task(bounding, CITY, people=True, histograms=(histogram,))
+    memory = memory_of(table, by_row=bounding.method == "row")
+    by_salt = {salt: as_lists(run(asked, table, salt)) for salt in range(6)}
+    for salt in (0, 1, 2, 3, 4, 5, 3, 0, 2**62 + 4, 5):
+        assert as_lists(memory.compute(asked, salt)) == by_salt[salt % 2**62]
+    if bounding.method in ("sample", "groups"):
+        assert len({str(answer) for answer in by_salt.values()}) > 1
+
+
+def test_a_question_asked_again_is_not_translated_again(engine: Engine, translated: list[Task]) -> None:
+    """Except where the salt is part of the text."""
+    memory = memory_of(load(engine, VISITS))
+    for salt in range(3):
+        memory.compute(task(METHODS[1], key("city", "Aix", "Bonn")), salt)
+    assert len(translated) == (1 if engine.name == "duckdb" else 3)
+
+
+def test_whatever_differs_is_translated(duckdb_engine: Engine, translated: list[Task]) -> None:
+    """Python takes 1, 1.0 and True for equal, and 0.0 and -0.0."""
+    memory = memory_of(load(duckdb_engine, VISITS))
+    x = reference("x")
+    conditions = [call("greater", x, Literal(Kind.REAL, value)) for value in (0.0, -0.0, 1.0, 1.5)]
+    conditions += [call("greater", x, Literal(Kind.INTEGER, 1)), call("less", x, Literal(Kind.REAL, 1.0))]
+    tasks = [Task(Filter(Scan(PERSONS), each), (CITY,), METHODS[2], monomials=(Monomial(()),)) for each in conditions]
+    narrow = Measure(X.expression, Range.of(0, 1), X.steps, X.missing_is_middle)
+    tasks += [task(METHODS[2], CITY, measures=(each,), monomials=(Monomial((1,)),)) for each in (X, narrow)]
+    tasks += [task(each, CITY) for each in METHODS[1:]] + [task(METHODS[1], key("city", "Bonn", "Aix"))]
+    for _ in range(2):
+        for each in tasks:
+            memory.compute(each, 1)
+    assert len(translated) == len(tasks)
+
+
+def test_what_is_written_alike_but_differs_is_not_confused(duckdb_engine: Engine) -> None:
+    @dataclasses.dataclass(frozen=True)
+    class Taciturn(Key):
+        def __repr__(self) -> str:
+            return "a key"
+
+    memory = memory_of(load(duckdb_engine, VISITS))
+    for cities in (("Aix", "Bonn"), ("Bonn",), ("Aix", "Bonn")):
+        taciturn = Taciturn("city", reference("city"), Column(Kind.TEXT, keys=cities))
+        assert memory.compute(task(METHODS[2], taciturn), 1).keys == (list(cities),)
+
+
+def test_data_sets_of_one_name_share_nothing() -> None:
+    question = "SELECT COUNT(*) AS n FROM visits"
+    for size in (10, 1000):
+        rows = pa.table({"person": list(range(size))})
+        budget = so.account(
+            so.dataset("visits", rows, unit="person", limits=so.limits(rows=1)), so.budget(epsilon=1000)
+        )
+        for _ in range(2):
+            assert abs(budget.sql(question).run(epsilon=100)["n"][0] - size) < 5
+
+
+def test_only_so_many_are_remembered(
+    duckdb_engine: Engine, monkeypatch: pytest.MonkeyPatch, translated: list[Task]
+) -> None:
+    monkeypatch.setattr(memories, "_MOST", 2)
+    memory = memory_of(load(duckdb_engine, VISITS))
+    first, second, third = (task(Bounding("weigh", rows=rows), CITY) for rows in (1, 2, 3))
+    for each in (first, second, first, third):  # the one that was asked for least lately goes
+        memory.compute(each, 1)
+    assert len(translated) == 3
+    memory.compute(first, 1)
+    assert len(translated) == 3
+    memory.compute(second, 1)
+    assert len(translated) == 4
+
+
+def test_a_public_table_of_keys_is_read_every_time(duckdb_engine: Engine) -> None:
+    rows = load(duckdb_engine, VISITS)
+    cities = Table("cities", {"city": Column(Kind.TEXT)}, Public())
+    tables = {"visits": rows, "cities": duckdb_engine.load("cities", pa.table({"city": ["Aix"]}))}
+    schema = Schema("test", {"visits": PERSONS, "cities": cities}, Unit("person"))
+    memory = Memory(schema, tables.__getitem__)
+    keyed = Key("city", ColumnRef(Kind.TEXT, "city"), Column(Kind.TEXT))
+    asked = task(METHODS[2], keyed, key_table=KeyTable(Scan(cities), ("city",)))
+    assert memory.compute(asked, 1).keys == (["Aix"],)
+    duckdb_engine.backend.insert(tables["cities"].get_name(), pa.table({"city": ["Bonn"]}))
+    assert memory.compute(asked, 1).keys == (["Aix", "Bonn"],)
+
+
+def test_long_lists_stay_with_the_engine(duckdb_engine: Engine) -> None:
+    """A list that was sent beside the text is there for the second run as well."""
+    memory = memory_of(load(duckdb_engine, VISITS))
+    cities = tuple(f"city {number}" for number in range(12_000))
+    asked = task(METHODS[2], key("city", *cities, "Bonn"))
+    first = as_lists(memory.compute(asked, 1))
+    assert first["sums"][0][-1] > 0
+    assert as_lists(memory.compute(asked, 1)) == first
+
+
+def test_a_failure_of_the_engine_says_nothing_the_second_time_either(duckdb_engine: Engine) -> None:
+    table = duckdb_engine.load("visits", arrow(VISITS))
+    memory, asked = memory_of(table), task(METHODS[2], CITY)
+    memory.compute(asked, 1)
+    duckdb_engine.backend.drop_table(table.get_name())
+    with pytest.raises(RunError) as caught:
+        memory.compute(asked, 1)
+    assert table.get_name() not in f"{caught.value}{caught.value.__cause__}{caught.value.__context__}"
+
+
+def test_whatever_a_task_is_made_of_is_written_in_full() -> None:
+    for found in pkgutil.iter_modules(model.__path__):
+        module = importlib.import_module(f"{model.__name__}.{found.name}")
+        for each in vars(module).values():
+            if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__name__ != "Exact":
+                assert all(field.repr and field.compare for field in dataclasses.fields(each)), each
+                assert each.__eq__ is not object.__eq__, each
