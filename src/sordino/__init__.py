@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from .query.frame.windows import lag, lead, rank, row_number
     from .query.model.bounding import bounding
     from .query.release.goal import within
+    from .serve.client import connect
+    from .serve.local import open  # noqa: A004
 
 _HOME = {
     "ROW": "accounting.bound",
@@ -75,11 +77,13 @@ _HOME = {
     "Neighbours": "accounting.neighbours",
     "Unit": "accounting.bound",
     "account": "query.ask",
+    "open": "serve.local",
     "bounding": "query.model.bounding",
     "bounds": "query.data.declare",
     "budget": "accounting.budget",
     "col": "query.frame.expression",
     "column": "query.data.declare",
+    "connect": "serve.client",
     "correlation": "query.frame.aggregates",
     "count": "query.frame.aggregates",
     "count_distinct": "query.frame.aggregates",
@@ -132,6 +136,7 @@ __all__ = [
     "budget",
     "col",
     "column",
+    "connect",
     "correlation",
     "count",
     "count_distinct",
@@ -154,6 +159,7 @@ __all__ = [
     "median",
     "minimum",
     "noise",
+    "open",
     "personal",
     "private",
     "public",

@@ -8,6 +8,7 @@ infinities are never numbers here. Error texts show the caller's own arguments, 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -119,7 +120,8 @@ def shape(name: str, value: Any) -> tuple[int, ...]:
 
 def array(name: str, value: Any) -> NDArray[Any]:
     """Return `value` as an array; refuse masks and rows of different lengths, without showing what it holds."""
-    if isinstance(value, np.ma.MaskedArray):
+    masks = sys.modules.get("numpy.ma")  # loaded by whoever has a masked array, and slow to load for all others
+    if masks is not None and isinstance(value, masks.MaskedArray):
         raise ArgumentError(
             f"{name} must not be masked, for what a mask hides would count; leave it out or fill it in first",
             "SRD-A001",

@@ -1,0 +1,207 @@
+"""The entries of a reservation: a price is charged before any data is touched, and then it is settled or fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+from sordino.accounting.bound import Bound, Unit
+from sordino.accounting.columns import Vector
+from sordino.accounting.event import Event
+from sordino.accounting.neighbours import Neighbours
+from sordino.errors import ArgumentError
+
+from .entry import PLAIN, Entry, Spelling, ascending, digests, require, word
+from .scope import Scope, checked_day, checked_name
+from .vectors import read_vector, vector_text
+
+MOST_DAYS = 3660
+"""The days that one reservation may name: ten years."""
+
+_TOKEN = re.compile(r"[0-9a-f]{16,64}")
+_POSITION = re.compile(r"(?:0|[1-9][0-9]{0,15})", re.ASCII)
+_SIZE = r"[0-9]{1,4000}(?:/[0-9]{1,4000})?"
+_NORMS = re.compile(rf"[0-9]{{1,4000}} {_SIZE} {_SIZE} {_SIZE}", re.ASCII)
+_RELATIONS = frozenset(relation.value for relation in Neighbours)
+
+
+class Charge(NamedTuple):
+    """What one scope pays: `amount` in each of its columns; on each of `days`, where days have budgets of their own."""
+
+    scope: Scope
+    days: tuple[str, ...]
+    amount: Vector
+
+
+@dataclass(frozen=True)
+class Reserved(Entry):
+    """A price was charged, all scopes or none.
+
+    `id` begins with the entry's own position, so that no two are alike and nobody has to remember them all.
+    `event` is the canonical text of what will be run; `unit`, `neighbours` and `norms` are the bound that it was priced
+    under. `plan` is a digest of the plan, `request` of all that was asked, and `key` of the caller's idempotency key.
+    """
+
+    id: str
+    charges: tuple[Charge, ...]
+    event: str
+    unit: str
+    neighbours: str
+    norms: str
+    analyst: str
+    project: str | None
+    what: str
+    plan: str
+    key: str | None
+    request: str
+
+    kind: ClassVar[str] = "reserved"
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        require(position_of(self.id) == self.sequence, "a reservation's id begins with its own position")
+        require(self.neighbours in _RELATIONS, "neighbours must be a neighbouring relation")
+        require(type(self.event) is str and bool(self.event), "event must be the canonical text of an event")
+        digests(self.plan, self.request, *(() if self.key is None else (self.key,)))
+        word(self.what)
+        check_norms(self.norms)
+        check_names(self.unit, self.analyst, self.project)
+        _check_charges(self.charges)
+
+    @property
+    def bound(self) -> Bound:
+        """What one unit could change, as it was when the price was charged."""
+        l0, *sizes = self.norms.split(" ")
+        l1, l2_squared, linf = map(Fraction, sizes)
+        return Bound(int(l0), l1, l2_squared, linf, Neighbours(self.neighbours), Unit(self.unit))
+
+    @property
+    def priced(self) -> Event:
+        """The event that was charged for; refused if this version does not know it."""
+        return Event.from_json(self.event)
+
+    def body(self) -> dict[str, Any]:
+        """Return all fields but sequence and time, as what canonical JSON can hold."""
+        return {
+            "analyst": self.analyst,
+            "charges": [(scope.text, days, vector_text(amount)) for scope, days, amount in self.charges],
+            "event": self.event,
+            "id": self.id,
+            "key": self.key,
+            "neighbours": self.neighbours,
+            "norms": self.norms,
+            "plan": self.plan,
+            "project": self.project,
+            "request": self.request,
+            "unit": self.unit,
+            "what": self.what,
+        }
+
+    @classmethod
+    def read(cls, body: Mapping[str, Any]) -> Reserved:
+        """Return the entry whose `body`, sequence and time these are."""
+        return cls(
+            body["sequence"],
+            body["time"],
+            body["id"],
+            tuple([Charge(Scope.parse(scope), tuple(days), read_vector(it)) for scope, days, it in body["charges"]]),
+            body["event"],
+            body["unit"],
+            body["neighbours"],
+            body["norms"],
+            body["analyst"],
+            body["project"],
+            body["what"],
+            body["plan"],
+            body["key"],
+            body["request"],
+        )
+
+
+@dataclass(frozen=True)
+class Settled(Entry):
+    """What was reserved has been released; `release` is the digest of the (noisy) body."""
+
+    id: str
+    release: str
+
+    kind: ClassVar[str] = "settled"
+    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "release": PLAIN}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        position_of(self.id)
+        digests(self.release)
+
+
+@dataclass(frozen=True)
+class Failed(Entry):
+    """What was reserved came to nothing; the charge stands. `code` is that of a mute error."""
+
+    id: str
+    code: str
+
+    kind: ClassVar[str] = "failed"
+    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "code": PLAIN}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        position_of(self.id)
+        word(self.code)
+
+
+def position_of(identifier: str) -> int:
+    """Return where the reservation with this id stands.
+
+    >>> position_of("1042-00f3a1b2c3d4e5f6")
+    1042
+    """
+    position, _, token = identifier.partition("-")
+    if not (_POSITION.fullmatch(position) and _TOKEN.fullmatch(token)):
+        raise ArgumentError("a reservation's id is its position, a dash and hexadecimal digits", "SRD-A001")
+    return int(position)
+
+
+def norms_text(bound: Bound) -> str:
+    """Return the norms of `bound`, exactly, as entries spell them."""
+    return f"{bound.l0} {bound.l1} {bound.l2_squared} {bound.linf}"
+
+
+@lru_cache(maxsize=4096)
+def check_names(unit: str, analyst: str, project: str | None) -> None:
+    """Refuse names that are not printable, or have another spelling."""
+    for name in (unit, analyst) if project is None else (unit, analyst, project):
+        checked_name("unit, analyst and project", name)
+
+
+@lru_cache(maxsize=4096)
+def check_norms(norms: str) -> None:
+    """Refuse norms that are not four exact numbers in their shortest spelling."""
+    require(bool(_NORMS.fullmatch(norms)), "norms must be l0, l1, l2 squared and l∞, exactly")
+    plain = [str(Fraction(each)) for each in norms.split(" ")]
+    require(" ".join(plain) == norms, "norms must be fractions in lowest terms")
+
+
+@lru_cache(maxsize=4096)
+def check_charged(texts: tuple[str, ...]) -> None:
+    """Refuse charges to no scope, or to scopes that are not in order, each once."""
+    require(bool(texts), "a reservation charges somebody")
+    ascending(texts, "charges")
+
+
+@lru_cache(maxsize=4096)
+def check_days(days: tuple[str, ...]) -> None:
+    """Refuse days that are not days, not in order, or too many."""
+    require(len(days) <= MOST_DAYS, f"a reservation names at most {MOST_DAYS} days")
+    ascending(map(checked_day, days), "days")
+
+
+def _check_charges(charges: tuple[Charge, ...]) -> None:
+    check_charged(tuple([charge.scope.text for charge in charges]))
+    for scope, days, amount in charges:
+        require(not scope.day and bool(amount), "a charge names a whole scope, its days beside it, and an amount")
+        check_days(days)

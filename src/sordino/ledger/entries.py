@@ -1,0 +1,232 @@
+"""Entries: everything that may be written into a ledger, each kind with one canonical spelling.
+
+Amounts are vectors of units (``accounting/columns.py``), spelled in decimals. What an entry means never changes once
+shipped; a change is a new kind, or a new ``"v"``. Unknown kinds and fields are refused, never skipped.
+
+No entry holds anything that depends on data, but for the digest of a release, which is noisy already.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sordino.accounting.budget import Budget
+from sordino.accounting.columns import Vector
+from sordino.errors import ArgumentError, LedgerError
+
+from .canonical import encode
+from .charging import Charge, Failed, Reserved, Settled, norms_text, position_of
+from .entry import PLAIN, Entry, Spelling, ascending, checked_reason, is_count, require, whole_scope, word
+from .quick import read_quickly
+from .rule import Rule
+from .scope import Scope, checked_name
+from .vectors import read_vector, vector_text
+
+__all__ = [
+    "KINDS",
+    "VERSION",
+    "Budgeted",
+    "Charge",
+    "Checkpointed",
+    "Entry",
+    "Failed",
+    "Frozen",
+    "Opened",
+    "Refreshed",
+    "Reserved",
+    "Restored",
+    "Settled",
+    "from_bytes",
+    "norms_text",
+    "position_of",
+    "to_bytes",
+]
+
+VERSION = 1
+
+_LONGEST_NOTE = 65536
+
+
+def _write_burnt(burnt: tuple[tuple[Scope, Vector], ...]) -> list[tuple[str, str]]:
+    return [(scope.text, vector_text(amount)) for scope, amount in burnt]
+
+
+def _read_burnt(plain: Any) -> tuple[tuple[Scope, Vector], ...]:
+    return tuple((Scope.parse(scope), read_vector(amount)) for scope, amount in plain)
+
+
+_SCOPE = Spelling(lambda scope: scope.text, Scope.parse)
+_VECTOR = Spelling(vector_text, read_vector)
+_BUDGET = Spelling(Budget.to_json, Budget.from_json)
+_RULE = Spelling(Rule.to_plain, Rule.from_plain)
+_BURNT = Spelling(_write_burnt, _read_burnt)
+
+
+@dataclass(frozen=True)
+class Opened(Entry):
+    """A scope was opened, with a rule, by somebody who may."""
+
+    scope: Scope
+    rule: Rule
+    by: str
+
+    kind: ClassVar[str] = "opened"
+    fields: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE, "rule": _RULE, "by": PLAIN}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        whole_scope(self.scope)
+        require(isinstance(self.rule, Rule), "rule must be a Rule; build it with Rule.open(budget, …)")
+        self.rule.check_for(self.scope)
+        checked_name("by", self.by)
+
+
+@dataclass(frozen=True)
+class Budgeted(Entry):
+    """A scope's budget was set anew, with the caps that follow at the orders that the scope was opened with."""
+
+    scope: Scope
+    budget: Budget
+    caps: Vector
+    by: str
+    reason: str
+
+    kind: ClassVar[str] = "budgeted"
+    fields: ClassVar[Mapping[str, Spelling]] = {
+        "scope": _SCOPE,
+        "budget": _BUDGET,
+        "caps": _VECTOR,
+        "by": PLAIN,
+        "reason": PLAIN,
+    }
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        whole_scope(self.scope)
+        require(isinstance(self.budget, Budget), "budget must be a Budget")
+        checked_name("by", self.by)
+        checked_reason(self.reason)
+
+
+@dataclass(frozen=True)
+class Refreshed(Entry):
+    """A scope entered a new period, by the entry's time, and begins with nothing spent."""
+
+    scope: Scope
+    period: int
+
+    kind: ClassVar[str] = "refreshed"
+    fields: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE, "period": PLAIN}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        whole_scope(self.scope)
+        require(is_count(self.period), "period must be a whole number")
+
+
+@dataclass(frozen=True)
+class Checkpointed(Entry):
+    """A signed checkpoint of an earlier size, kept among the entries."""
+
+    note: str
+
+    kind: ClassVar[str] = "checkpointed"
+    fields: ClassVar[Mapping[str, Spelling]] = {"note": PLAIN}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        require(type(self.note) is str and 0 < len(self.note) <= _LONGEST_NOTE, "note must be a text")
+
+
+@dataclass(frozen=True)
+class Frozen(Entry):
+    """The ledger takes nothing more until it is restored; `code` names why."""
+
+    code: str
+
+    kind: ClassVar[str] = "frozen"
+    fields: ClassVar[Mapping[str, Spelling]] = {"code": PLAIN}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        word(self.code)
+
+
+@dataclass(frozen=True)
+class Restored(Entry):
+    """The owner went on from an old copy: entries from `lost_from` up to, not including, `lost_to` are gone.
+
+    `burnt` is charged to each scope for what the lost entries may have charged.
+    """
+
+    lost_from: int
+    lost_to: int
+    by: str
+    reason: str
+    burnt: tuple[tuple[Scope, Vector], ...]
+
+    kind: ClassVar[str] = "restored"
+    fields: ClassVar[Mapping[str, Spelling]] = {
+        "lost_from": PLAIN,
+        "lost_to": PLAIN,
+        "by": PLAIN,
+        "reason": PLAIN,
+        "burnt": _BURNT,
+    }
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        require(is_count(self.lost_from) and is_count(self.lost_to), "lost_from and lost_to must be positions")
+        require(self.lost_from <= self.lost_to, "lost_from must not lie after lost_to")
+        checked_name("by", self.by)
+        checked_reason(self.reason)
+        for scope, _ in self.burnt:
+            whole_scope(scope)
+        ascending([scope.text for scope, _ in self.burnt], "burnt")
+
+
+KINDS: dict[str, type[Entry]] = {
+    each.kind: each for each in (Opened, Budgeted, Reserved, Settled, Failed, Refreshed, Checkpointed, Frozen, Restored)
+}
+
+
+def to_bytes(entry: Entry) -> bytes:
+    """Return the canonical spelling of `entry`."""
+    head = {"kind": entry.kind, "sequence": entry.sequence, "time": entry.time, "v": VERSION}
+    return encode(head | entry.body())
+
+
+def from_bytes(data: bytes) -> Entry:
+    """Return the entry that `data` spells, or raise `LedgerError` unless it is exactly what `to_bytes` would write.
+
+    **Guarantee**: ``to_bytes(from_bytes(data)) == data``. So unknown, missing and repeated fields, white space, other
+    spellings of a number or a name are all refused.
+    """
+    try:
+        entry = read_quickly(data)
+        if entry is not None:
+            return entry
+        body = json.loads(data)
+        entry = KINDS[body["kind"]].read(body)
+        same = to_bytes(entry) == data
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise LedgerError(f"these bytes are no entry of this version: {_why(error)}", "SRD-L020") from error
+    if not same:
+        raise LedgerError(
+            "these bytes are an entry, but not in its canonical spelling, or with fields that this version does not "
+            "know; read a newer ledger with a newer version",
+            "SRD-L020",
+        )
+    return entry
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case ArgumentError():
+            return error.message
+        case KeyError():
+            return "an unknown kind, or a field is missing"
+    return "not what an entry is made of"

@@ -1,0 +1,325 @@
+"""The ledger: open it, reserve before data is touched, settle what was released, prove any of it.
+
+Every charge goes one way: take the store's lock → read on to the newest entry → decide → append, with a freshly signed
+head → commit → tell the witness → return. So a reservation that was returned is durable, witnessed, and within every
+cap, whoever else was spending at the time; and a crash at any step leaves at most a charge without an answer.
+
+>>> import tempfile
+>>> from sordino.accounting import Bound, Neighbours, Unit
+>>> from sordino.accounting.budget import budget
+>>> from sordino.ledger.rule import Rule
+>>> from sordino.ledger.scope import Scope
+>>> directory = tempfile.TemporaryDirectory()
+>>> ledger = Ledger.open(f"{directory.name}/ledger.db")
+>>> rule = Rule.open(budget(epsilon=1), unit="person", neighbours=Neighbours.ADD_REMOVE)
+>>> ledger.open_scope(Scope("dataset", "trips"), rule, by="owner").sequence
+0
+>>> ledger.verify().sound
+True
+>>> ledger.close()
+>>> directory.cleanup()
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Self, TypeVar
+
+from sordino.accounting.budget import Budget
+from sordino.errors import ArgumentError, FrozenError, LedgerError
+
+from . import decisions
+from .decisions import Decision, Request
+from .entries import Budgeted, Entry, Failed, Frozen, Opened, Restored, Settled, from_bytes, position_of, to_bytes
+from .keys import SigningKey, VerifyingKey
+from .log import Log
+from .opening import Place, key_for, store_at, witness_for
+from .receipt import Receipt, release_digest
+from .reservation import Replay, Reservation
+from .restoring import RESTORABLE, witnessed
+from .rule import Rule
+from .scope import Scope
+from .session import Session
+from .state import Keyed, State
+from .store import Release
+from .tree import consistency_proof, inclusion_proof
+from .verify import Progress, Report, verify_store
+from .witness import Witness
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entry)
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Ledger:
+    """One ledger in one process; any number of threads may use it, and any number of processes may open it.
+
+    **Guarantee**: see the module. Everything here raises `FrozenError` once the ledger is not what was signed, or not
+    what its witness has seen; `frozen` says why.
+    **Assumes**: whoever can read the signing key can write what they like; the witness is out of their reach.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    @classmethod
+    def open(
+        cls,
+        where: Place,
+        *,
+        key: SigningKey | Place | None = None,
+        witness: Witness | Place | None = None,
+        clock: Callable[[], int] = _milliseconds,
+    ) -> Ledger:
+        """Return the ledger at a path (SQLite) or a URL (PostgreSQL), made if there is none.
+
+        `key` is the file of the signing key, and `witness` the file (or another `Witness`) that remembers the newest
+        checkpoint; for a path they are ``<path>.key`` and ``<path>.witness`` unless given. Every entry's hash is
+        checked here; a ledger that is not what it must be comes back frozen.
+        """
+        store = store_at(where)
+        try:
+            log = Log(store, key_for(store, key), witness_for(store, witness))
+            log.begin()
+            session = Session(log, clock)
+            session.open()
+        except BaseException:
+            store.close()
+            raise
+        return cls(session)
+
+    @property
+    def key(self) -> VerifyingKey:
+        """The public key: give its text to whoever checks receipts."""
+        return self._session.log.key.verifier
+
+    @property
+    def frozen(self) -> FrozenError | None:
+        """Why this ledger takes nothing, or None."""
+        return self._session.frozen
+
+    # What changes the ledger
+
+    def open_scope(self, scope: Scope, rule: Rule, by: str) -> Opened:
+        """Give a scope a budget and a rule for the first time; `by` is the owner who does."""
+        return self._one(lambda state, now: decisions.decide_open(state, scope, rule, by, now))
+
+    def set_budget(self, scope: Scope, budget: Budget, by: str, reason: str) -> Budgeted:
+        """Raise or lower the budget of a scope."""
+        return self._one(lambda state, now: decisions.decide_budget(state, scope, budget, by, reason, now))
+
+    def reserve(self, request: Request) -> Reservation | Replay:
+        """Charge `request` to every scope that it concerns, or raise `BudgetError` and charge none.
+
+        **Guarantee**: when it returns a `Reservation`, the charge is committed, synced and witnessed. A request whose
+        idempotency key was used before for the same request comes back as the `Replay` of what became of it.
+        """
+        self._price(request)
+        decided: list[Decision] = []
+
+        def decide(state: State, now: int) -> tuple[Entry, ...]:
+            decided[:] = [decisions.decide_reserve(state, request, now)]
+            return decided[0].entries
+
+        self._session.append(decide)
+        decision = decided[0]
+        if decision.earlier is not None:
+            return self._replay(decision.earlier)
+        if decision.reserved is None:
+            raise decision.refusal()
+        return Reservation(decision.reserved)
+
+    def settle(self, reservation: Reservation | str, release: bytes) -> Receipt:
+        """Keep what was released (noise included) under a reservation, and return the receipt."""
+        if not isinstance(release, bytes):
+            raise ArgumentError(f"release must be the released body as bytes, not {type(release).__name__}", "SRD-A001")
+        identifier, digest = _identifier(reservation), release_digest(release)
+        with self._session.mutex:
+            (settled,) = self._session.append(
+                lambda state, now: (decisions.decide_settle(state, identifier, digest, now),), (identifier, release)
+            )
+            charge = to_bytes(reservation.entry) if isinstance(reservation, Reservation) else None
+            return self._receipt(Release(identifier, settled.sequence, release), charge, to_bytes(settled))
+
+    def fail(self, reservation: Reservation | str, code: str) -> Failed:
+        """Say that a reservation came to nothing, by the code of a mute error. The charge stands."""
+        identifier = _identifier(reservation)
+        return self._one(lambda state, now: decisions.decide_fail(state, identifier, code, now))
+
+    def freeze(self, code: str) -> Frozen:
+        """Stop everything, in all processes, until the owner restores the ledger; `code` says why in one word."""
+        return self._one(lambda state, now: decisions.decide_freeze(state, code, now))
+
+    def restore(self, by: str, reason: str) -> Restored:
+        """Go on from an old copy, or after a freeze, burning what lost entries may have spent (``restoring.py``)."""
+        session = self._session
+        with session.turn(even_frozen=True):
+            if session.frozen is None:
+                session.refresh()
+            if session.frozen is None and session.state.frozen is None:
+                raise LedgerError("this ledger is not frozen, so there is nothing to restore", "SRD-L071")
+            if session.frozen is not None and session.frozen.code not in RESTORABLE:
+                raise session.frozen
+            amounts, size = witnessed(session.state, session.log.witness.recall(), session.frozen)
+            (restored,) = session.restore(
+                lambda state, now: (decisions.decide_restore(state, amounts, size, by, reason, now),)
+            )
+        assert isinstance(restored, Restored)  # noqa: S101
+        return restored
+
+    def watch(self, witness: Witness) -> None:
+        """Take another witness, which must be new: it begins with what this ledger is now."""
+        self._session.watch(witness)
+
+    # What only reads
+
+    def now(self) -> int:
+        """Return what the clock says, in milliseconds since 1970."""
+        return self._session.clock()
+
+    def look(self, function: Callable[[State], T]) -> T:
+        """Return what `function` finds in the newest state; it must not change it or keep it."""
+        with self._session.turn():
+            self._session.refresh()
+            return function(self._session.state)
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return self.look(lambda state: state.size)
+
+    def checkpoint(self) -> str:
+        """Return the newest signed checkpoint, a note in the form of C2SP."""
+        return self.look(lambda _: self._session.log.head.note)
+
+    def entry(self, position: int) -> bytes:
+        """Return the canonical bytes of one entry."""
+        with self._session.log.store.reading() as reading:
+            rows = reading.bodies(position, position + 1)
+        if not rows:
+            raise LedgerError(f"this ledger has no entry {position}", "SRD-L070")
+        return bytes(rows[0][1])
+
+    def entries(self, start: int = 0, stop: int | None = None) -> Iterator[Entry]:
+        """Yield the entries from `start` up to `stop`, by default all."""
+        end = self.size if stop is None else stop
+        with self._session.log.store.reading() as reading:
+            for batch in reading.batches(start, end):
+                yield from (from_bytes(row[1]) for row in batch)
+
+    def inclusion(self, position: int, size: int | None = None) -> tuple[bytes, ...]:
+        """Return the proof that the entry at `position` is in the tree of `size` entries, by default the newest."""
+        nodes = self._session.log.nodes
+        return self.look(lambda state: inclusion_proof(position, _known(size, state), nodes))
+
+    def consistency(self, old: int, new: int | None = None) -> tuple[bytes, ...]:
+        """Return the proof that the tree of `new` entries (by default the newest) extends that of `old`."""
+        nodes = self._session.log.nodes
+        return self.look(lambda state: consistency_proof(old, _known(new, state), nodes))
+
+    def replayed(self, key: str) -> Replay | None:
+        """Return what became of the request under an idempotency key (its digest), or None if the key is new."""
+        earlier = self.look(lambda state: state.keys.get(key))
+        return None if earlier is None else self._replay(earlier)
+
+    def receipt(self, identifier: str) -> Receipt:
+        """Return a receipt, under the newest checkpoint, for what was settled under a reservation."""
+        kept = self._kept(identifier)
+        return self.look(lambda _: self._receipt(kept))
+
+    def verify(self, progress: Progress | None = None) -> Report:
+        """Read everything again and judge it; a ledger that is not sound freezes."""
+        session = self._session
+        report = verify_store(session.log.store, self.key, session.log.witness, progress=progress)
+        if not report.sound and session.frozen is None:
+            session.frozen = FrozenError(str(report.problems[0]), report.problems[0].code)
+        return report
+
+    def close(self) -> None:
+        """Write a snapshot if it is worth it, and give back files and connections."""
+        self._session.close()
+
+    def _price(self, request: Request) -> None:
+        """Find the prices, which are then remembered, so that nobody waits for them under the store's lock."""
+        with self._session.turn():
+            state = self._session.state
+            if not all(scope.text in state.balances for scope in request.datasets):
+                return  # nobody here has read of them yet; what is decided under the lock will know
+            scopes = state.concerned(list(request.datasets), request.analyst, request.project)
+            filters = [state.balance(scope).rule.filter for scope in scopes]
+        for each in filters:
+            each.charge(request.event)
+
+    def _one(self, decide: Callable[[State, int], E]) -> E:
+        decided: list[E] = []
+
+        def entries(state: State, now: int) -> tuple[Entry, ...]:
+            decided[:] = [decide(state, now)]
+            return tuple(decided)
+
+        self._session.append(entries)
+        return decided[0]
+
+    def _replay(self, earlier: Keyed) -> Replay:
+        settled = earlier.outcome is not None and not earlier.failed
+        return Replay(earlier.id, earlier.request, self._kept(earlier.id).body if settled else None, earlier.failed)
+
+    def _kept(self, identifier: str) -> Release:
+        """Return what is kept of a release, if it is what was settled."""
+        with self._session.log.store.reading() as reading:
+            kept = reading.release(identifier)
+        if kept is not None:
+            settled = from_bytes(self.entry(kept.settled))
+            if isinstance(settled, Settled) and (identifier, release_digest(kept.body)) == (
+                settled.id,
+                settled.release,
+            ):
+                return kept
+        raise LedgerError(
+            f"nothing that was settled is kept under {identifier[:80]!r}: it was never released, or altered since",
+            "SRD-L072",
+        )
+
+    def _receipt(self, kept: Release, charge: bytes | None = None, settled: bytes | None = None) -> Receipt:
+        log, reserved = self._session.log, position_of(kept.id)
+        return Receipt(
+            charge or self.entry(reserved),
+            inclusion_proof(reserved, log.size, log.nodes),
+            settled or self.entry(kept.settled),
+            inclusion_proof(kept.settled, log.size, log.nodes),
+            log.head.note,
+            self.key.text,
+            kept.body,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        session = self._session
+        words = f"{session.log.size} entries"
+        if session.frozen is not None:
+            words = f"frozen: {session.frozen.code}"
+        return f"Ledger({session.log.store.place!r}, {'closed' if session.closed else words})"
+
+    def __reduce__(self) -> str:
+        raise LedgerError("a ledger cannot be copied or sent elsewhere; open it again there", "SRD-L054")
+
+
+def _identifier(reservation: Reservation | str) -> str:
+    return reservation.id if isinstance(reservation, Reservation) else reservation
+
+
+def _known(size: int | None, state: State) -> int:
+    if size is None:
+        return state.size
+    if not isinstance(size, int) or not 0 <= size <= state.size:
+        raise ArgumentError(f"this ledger has {state.size} entries, not {size}", "SRD-A002")
+    return size

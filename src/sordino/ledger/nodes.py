@@ -1,0 +1,77 @@
+"""The tree's inner hashes: those of late from memory, older ones from tiles, so that a proof reads a few rows.
+
+A *tile* is the hash of a complete aligned subtree of 256, 256², … leaves. Any complete subtree's hash follows from at
+most 128 rows of the level below it: entries, or tiles.
+"""
+
+from __future__ import annotations
+
+from sordino.errors import FrozenError
+
+from .store import Reading, Store
+from .tree import Frontier, aligned, leaf_hashes, node_hash, root_of
+
+TILE = 256
+_LEVELS = {TILE**level: level for level in range(1, 7)}
+REMEMBERED = 1 << 16
+"""Hashes that are worth remembering: about ten megabytes."""
+
+
+class Nodes:
+    """Hashes of complete subtrees of one ledger's tree; call it as ``tree.py`` calls its `subtree`.
+
+    Nothing here is believed: tiles may have been tampered with, so proofs are checked against the signed root.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._known: dict[tuple[int, int], bytes] = {}
+
+    def grow(self, position: int, leaf: bytes) -> list[tuple[int, int, bytes]]:
+        """Take in the leaf at `position`; return level, place and hash of the tiles that it completes.
+
+        If the leaf comes to nothing (its commit fails), another one at its position takes the place of all of this.
+        """
+        start, end, found = position, position + 1, leaf
+        self._known[start, end] = found
+        tiles = []
+        while start & (width := end - start):
+            found = node_hash(self(start - width, start), found)
+            start -= width
+            self._known[start, end] = found
+            if (level := _LEVELS.get(end - start)) is not None:
+                tiles.append((level, start // (end - start), found))
+        return tiles
+
+    def forget(self, more_than: int = 0) -> None:
+        """Drop everything from memory if it is more than so many hashes; what is not committed would be lost."""
+        if len(self._known) > more_than:
+            self._known.clear()
+
+    def __call__(self, start: int, end: int) -> bytes:
+        """Return the hash of the leaves from `start` up to `end`, a complete aligned subtree."""
+        found = self._known.get((start, end))
+        if found is None:
+            with self._store.reading() as reading:
+                found = subtree_in(reading, start, end)
+            self._known[start, end] = found
+        return found
+
+    def frontier(self, size: int) -> Frontier:
+        """Return the frontier of the tree when it had `size` leaves."""
+        return Frontier(size, tuple(self(*part) for part in aligned(0, size)))
+
+
+def subtree_in(reading: Reading, start: int, end: int) -> bytes:
+    """Return the hash of a complete aligned subtree from the rows of the store."""
+    width, level = end - start, 0
+    while width > 1 and width % TILE == 0:
+        width, level = width // TILE, level + 1
+    unit = TILE**level
+    rows = reading.tiles(level, start // unit, end // unit) if level else reading.bodies(start, end)
+    if len(rows) != width:
+        raise FrozenError(
+            f"rows of the entries from {start} up to {end} are missing: somebody deleted them", "SRD-L064"
+        )
+    values = [row[1] for row in rows]
+    return root_of(values if level else leaf_hashes(values))

@@ -1,0 +1,102 @@
+"""The quick way to read the two kinds of entries that make up nearly all of a ledger: by pattern, without JSON.
+
+The canonical spelling of an entry is one string of bytes, so a pattern can accept it and nothing else: the keys in
+order, no white space, numbers without leading zeros, texts without escapes (but for quotes inside an event). What a
+pattern does not accept is read as JSON in ``entries.py`` and spelled again, which says what is wrong, or takes it if it
+was only unusual.
+
+**Guarantee**: whatever is accepted here is accepted there, as the same entry. Held by ``tests/ledger/test_quick.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from .canonical import LARGEST_NUMBER
+from .charging import Charge, Reserved, Settled, check_charged, check_days, check_names, check_norms
+from .entry import Entry
+from .periods import LATEST
+from .scope import Scope
+from .vectors import read_vector
+
+_NUMBER = r"(0|[1-9][0-9]{0,15})"
+_TEXT = r'[^"\\\x00-\x1f]{1,200}'
+_EVENT = r'[^"\\\x00-\x1f]*(?:\\"[^"\\\x00-\x1f]*)+'
+_DIGEST = r"([0-9a-f]{64})"
+_ID = r"((?:0|[1-9][0-9]{0,15})-[0-9a-f]{16,64})"
+_DAY = r'"[0-9]{4}-[0-9]{2}-[0-9]{2}"'
+_CHARGE = rf'\["({_TEXT})",\[((?:{_DAY}(?:,{_DAY})*)?)\],"([0-9 ]+)"\]'
+_UNNAMED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _CHARGE)
+
+_SETTLED = re.compile(
+    rf'\{{"id":"{_ID}","kind":"settled","release":"{_DIGEST}","sequence":{_NUMBER},"time":{_NUMBER},"v":1\}}'
+)
+_RESERVED = re.compile(
+    rf'\{{"analyst":"({_TEXT})","charges":\[({_UNNAMED}(?:,{_UNNAMED})*)\],"event":"({_EVENT})",'
+    rf'"id":"{_ID}","key":(?:null|"{_DIGEST}"),"kind":"reserved","neighbours":"(add-remove|replace-one|zero-out)",'
+    rf'"norms":"([0-9/ ]+)","plan":"{_DIGEST}","project":(?:null|"({_TEXT})"),"request":"{_DIGEST}",'
+    rf'"sequence":{_NUMBER},"time":{_NUMBER},"unit":"({_TEXT})","v":1,"what":"([a-zA-Z0-9][a-zA-Z0-9._-]{{0,63}})"\}}'
+)
+_CHARGES = re.compile(_CHARGE)
+
+_EMPTY: tuple[str, ...] = ()
+
+
+def read_quickly(data: bytes) -> Entry | None:
+    """Return the entry that `data` spells, or None if it must be read as JSON; raises `ValueError` if it is wrong."""
+    text = data.decode()
+    found = _SETTLED.fullmatch(text)
+    if found is not None:
+        return _settled(*found.groups())
+    found = _RESERVED.fullmatch(text)
+    return None if found is None else _reserved(found)
+
+
+def _settled(identifier: str, release: str, sequence: str, time: str) -> Entry | None:
+    at, when = int(sequence), int(time)
+    if at > LARGEST_NUMBER or when > LATEST:
+        return None
+    return Settled.trusted({"sequence": at, "time": when, "id": identifier, "release": release})
+
+
+def _reserved(found: re.Match[str]) -> Entry | None:
+    analyst, charges, event, identifier, key, relation, norms, plan, project, request, place, time, unit, what = (
+        found.groups()
+    )
+    at, when = int(place), int(time)
+    if at > LARGEST_NUMBER or when > LATEST or identifier.partition("-")[0] != place:
+        return None
+    check_norms(norms)
+    check_names(unit, analyst, project)
+    paid = tuple([_charge(*each) for each in _CHARGES.findall(charges)])
+    check_charged(tuple([charge[0].text for charge in paid]))
+    return Reserved.trusted(
+        {
+            "sequence": at,
+            "time": when,
+            "id": identifier,
+            "charges": paid,
+            "event": event.replace('\\"', '"'),
+            "unit": unit,
+            "neighbours": relation,
+            "norms": norms,
+            "analyst": analyst,
+            "project": project,
+            "what": what,
+            "plan": plan,
+            "key": key,
+            "request": request,
+        }
+    )
+
+
+def _charge(scope: str, days: str, amount: str) -> Charge:
+    return Charge(Scope.parse(scope), _days(days) if days else _EMPTY, read_vector(amount))
+
+
+@lru_cache(maxsize=4096)
+def _days(spelled: str) -> tuple[str, ...]:
+    days = tuple(spelled.replace('"', "").split(","))
+    check_days(days)
+    return days

@@ -1,0 +1,246 @@
+"""One process at a ledger: the log and the state that it adds up to, read to the same place, one thread at a time.
+
+The core of everything is `Session.append`: take the store's lock → read on to the newest entry → decide → append, with
+a freshly signed head → commit → tell the witness.
+
+**Guarantee.** When `append` returns, what was decided is committed, synced and witnessed, and was decided by the state
+of all entries before it. When it raises, either nothing was appended, or (a lost commit that nobody can look up, or a
+witness that cannot be told) what was appended counts and nobody may act on it: a charge without an answer.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sordino.errors import FrozenError, LedgerError
+
+from .decisions import decide_checkpoint
+from .entries import Entry, Opened, Reserved, Restored, to_bytes
+from .loading import load, take_in, written
+from .log import Appended, Log
+from .scope import Scope
+from .state import State
+from .store import Head, Reading, Release, UnknownOutcomeError
+from .vectors import vector_text
+from .witness import Seen, Witness
+
+Decide = Callable[[State, int], tuple[Entry, ...]]
+"""What to append, given the state of all entries so far and the clock."""
+
+CHECKPOINT_EVERY = 4096
+"""After so many entries a signed checkpoint is kept among them."""
+SNAPSHOT_LEAST = 1024
+"""Entries that are worth a snapshot."""
+_SNAPSHOT_GROWTH = 1.25  # while open, one whenever the log has grown by a quarter: a constant cost for each entry
+
+_TOUCHED: dict[type[Entry], Callable[[Any], list[Scope]]] = {
+    Opened: lambda entry: [entry.scope],
+    Reserved: lambda entry: [charge.scope for charge in entry.charges],
+    Restored: lambda entry: [scope for scope, _ in entry.burnt],
+}
+"""The scopes whose lifetime totals an entry changes."""
+
+
+class Session:
+    """What a process knows of a ledger, and its turn at it."""
+
+    def __init__(self, log: Log, clock: Callable[[], int]) -> None:
+        self.log = log
+        self.state = State()
+        self.frozen: FrozenError | None = None
+        self.mutex = threading.RLock()
+        self.clock = clock
+        self._process = os.getpid()
+        self._closed = False
+        self._in_step = False
+        """Whether log and state have been read to the same place; not if an interrupt came in between."""
+        self._snapshot = 0
+        self._forgotten = False
+        self._untold: set[Scope] = set()
+        self._restoring = False
+
+    @contextmanager
+    def turn(self, *, even_frozen: bool = False) -> Iterator[None]:
+        """Give a thread its turn; refuse in another process, after closing, and on a frozen ledger."""
+        self._check_usable()
+        with self.mutex:
+            self._check_usable()
+            if self.frozen is not None and not even_frozen:
+                raise self.frozen
+            try:
+                if not self._in_step:
+                    self._load()
+                yield
+            except FrozenError as error:
+                if error.code != "SRD-L028":  # frozen by an entry: the state knows, and knows when it ends
+                    self.frozen = error
+                raise
+
+    def _check_usable(self) -> None:
+        if os.getpid() != self._process:
+            raise LedgerError("this ledger was opened in another process; open it again after a fork", "SRD-L054")
+        if self._closed:
+            raise LedgerError("this ledger is closed; open it again", "SRD-L054")
+
+    def open(self) -> None:
+        """Read everything for the first time; a ledger that is not what it must be is frozen from the start."""
+        try:
+            with self.turn():
+                self._check_memory()
+                self._tell_all()
+        except FrozenError:
+            pass
+
+    def refresh(self) -> None:
+        """Read on to the newest entry, without the writers' lock."""
+        with self.log.store.reading() as reading:
+            self._hear()  # before the head is read, for others go on meanwhile
+            self._read_on(reading, reading.head())
+
+    def append(self, decide: Decide, keep: tuple[str, bytes] | None = None) -> tuple[Entry, ...]:
+        """Append what is decided, with a release to `keep` under an identifier, as the module says."""
+        with self.turn():
+            entries: tuple[Entry, ...] = ()
+            appended: Appended | None = None
+            try:
+                with self.log.store.writing() as writing:
+                    head = writing.lock_head()
+                    self._hear()
+                    self._read_on(writing, head)
+                    entries = decide(self.state, self.clock())
+                    if entries:
+                        self.state.check(entries[0])
+                        appended = self.log.append(writing, tuple(map(to_bytes, entries)))
+                    if keep is not None:
+                        writing.put_release(Release(keep[0], entries[-1].sequence, keep[1]))
+            except UnknownOutcomeError:
+                if appended is None or not self.log.holds(appended):
+                    raise
+            if appended is not None:
+                self._accept(appended, entries)
+                self._tell()
+                self._keep_house(entries[0].sequence)
+        return entries
+
+    def restore(self, decide: Decide) -> tuple[Entry, ...]:
+        """Append the entry of a restoration, whatever the witness says; it then begins anew."""
+        with self.turn(even_frozen=True):
+            before, self.frozen, self._restoring = self.frozen, None, True
+            try:
+                return self.append(decide)
+            except BaseException:
+                self.frozen = before
+                raise
+            finally:
+                self._restoring = False
+
+    def watch(self, witness: Witness) -> None:
+        """Let a new witness begin with what the ledger is now, and take it in place of the old one."""
+        with self.turn():
+            self.refresh()
+            witness.begin(self._seen(self.state.scopes))
+            self.log.witness.close()
+            self.log.witness = witness
+
+    def close(self) -> None:
+        """Write a snapshot if it is worth it, and give back files and connections."""
+        if self._closed or os.getpid() != self._process:
+            return
+        with self.mutex:
+            if self.frozen is None and self._in_step and self.log.size - self._snapshot >= SNAPSHOT_LEAST:
+                self._write_snapshot()
+            self._closed = True
+            self.log.witness.close()
+            self.log.store.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether this session has ended."""
+        return self._closed
+
+    def _load(self) -> None:
+        self.log.rewind()
+        self._forgotten = self.log.witness.watches and self.log.witness.recall() is None
+        if not self._forgotten:
+            self._hear()
+        with self.log.store.reading() as reading:
+            self.state, self._snapshot = load(self.log, reading)
+        self._in_step = True
+
+    def _read_on(self, reading: Reading, head: Head | None) -> None:
+        if head != self.log.head:
+            self._in_step = False
+            for bodies in self.log.catch_up(reading, head):
+                take_in(self.state, bodies)
+            self._in_step = True
+        if not self._restoring:
+            self.log.check_witness()
+
+    def _accept(self, appended: Appended, entries: tuple[Entry, ...]) -> None:
+        self._in_step = False
+        self.log.accept(appended)
+        for entry in entries:
+            self.state.apply(entry)
+            if (scopes := _TOUCHED.get(type(entry))) is not None:
+                self._untold.update(scopes(entry))
+        self._in_step = True
+
+    def _check_memory(self) -> None:
+        """Raise if the witness has forgotten everything; it was told when the ledger began."""
+        if self._forgotten:
+            raise FrozenError(
+                f"{self.log.witness!r} of this ledger is missing or empty, so nobody knows whether this is the newest "
+                "copy; put it back, or restore(by, reason), which burns all that is left",
+                "SRD-L068",
+            )
+        self.log.check_witness()
+
+    def _hear(self) -> None:
+        if not self._restoring:
+            self.log.hear_witness()
+
+    def _tell_all(self) -> None:
+        """Tell the witness what whoever was here before did not get to tell."""
+        seen = self.log.witness.recall()
+        if seen is not None and seen.size < self.log.size:
+            self.log.witness.tell(self._seen(self.state.scopes))
+
+    def _tell(self) -> None:
+        witness = self.log.witness
+        if self._restoring:
+            begin = witness.begin if witness.recall() is None else witness.tell
+            begin(self._seen(self.state.scopes, anew=True))
+            self.log.heard = None
+        else:
+            witness.tell(self._seen(self._untold))
+        self._untold.clear()
+
+    def _seen(self, scopes: Iterable[Scope], *, anew: bool = False) -> Seen:
+        spent = {
+            scope.text: vector_text(self.state.lifetime(scope)) for scope in scopes if scope.text in self.state.balances
+        }
+        return Seen(self.log.size, self.log.head.note, spent, anew)
+
+    def _keep_house(self, first: int) -> None:
+        """Keep a checkpoint among the entries, and write a snapshot, now and then."""
+        size = self.log.size
+        try:
+            if size // CHECKPOINT_EVERY > first // CHECKPOINT_EVERY:
+                self.append(lambda state, now: (decide_checkpoint(state, self.log.head.note, now),))
+                if size >= _SNAPSHOT_GROWTH * self._snapshot:
+                    self._write_snapshot()
+        except FrozenError:
+            raise
+        except LedgerError:
+            return  # what was asked for is done and durable; another entry will try again
+
+    def _write_snapshot(self) -> None:
+        found = written(self.state, self.log.frontier, self.log.key)
+        with self.log.store.writing() as writing:
+            if writing.lock_head() == self.log.head:  # else others went on, and will write one themselves
+                writing.put_snapshot(found)
+        self._snapshot = found.size

@@ -1,0 +1,296 @@
+"""The state: what the entries so far add up to. It is never stored as a truth, only replayed.
+
+`State.apply` is the judge of a ledger: it takes an entry if every rule allows it and refuses it otherwise, naming the
+position and the reason. Whatever decides what to append (``decisions.py``) and whatever verifies what was appended goes
+through the same few lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from sordino.accounting.columns import Vector
+from sordino.errors import ArgumentError, LedgerError
+
+from .balance import Balance, Paid
+from .entries import (
+    Budgeted,
+    Checkpointed,
+    Entry,
+    Failed,
+    Frozen,
+    Opened,
+    Refreshed,
+    Reserved,
+    Restored,
+    Settled,
+)
+from .periods import moment
+from .rule import Rule, replaced
+from .scope import Scope
+
+Change = Callable[[], None]
+"""What an entry does to the state, once every rule allows it."""
+
+
+class Keyed(NamedTuple):
+    """What became of the request under an idempotency key."""
+
+    id: str
+    request: str
+    """The digest of what was asked; another one under the same key is a conflict."""
+    outcome: int | None = None
+    """The position of the entry that settled or failed it; None while it is open."""
+    failed: bool = False
+
+
+class State:
+    """What the first `size` entries of a ledger add up to.
+
+    **Guarantee**: a state that took an entry keeps, for every scope, the rule of ``accounting/filter.py``: whatever was
+    reserved, in any order and by whomever, fitted every scope that it concerns at the moment when it was charged.
+    """
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.time = 0
+        self.frozen: str | None = None
+        self.balances: dict[str, Balance] = {}
+        """By the scope's text."""
+        self.open: dict[str, str | None] = {}
+        """Reservations that are neither settled nor failed, each with the digest of its idempotency key."""
+        self.keys: dict[str, Keyed] = {}
+        self.last: dict[str, int] = {}
+        """When each analyst last reserved."""
+        self.lost: set[str] = set()
+        """Scopes that only entries which are gone knew; they cannot be opened again."""
+        self._complete: set[tuple[Any, ...]] = set()
+        self._rules: dict[type[Entry], Callable[[Any], Change]] = {
+            Opened: self._opened,
+            Budgeted: self._budgeted,
+            Reserved: self._reserved,
+            Settled: self._settled,
+            Failed: self._failed,
+            Refreshed: self._refreshed,
+            Checkpointed: self._checkpointed,
+            Frozen: self._frozen,
+            Restored: self._restored,
+        }
+
+    def apply(self, entry: Entry) -> None:
+        """Take `entry` as the next one, or raise `LedgerError` and change nothing."""
+        change = self._judge(entry)
+        change()
+        self.size += 1
+        self.time = entry.time
+
+    def check(self, entry: Entry) -> None:
+        """Raise the `LedgerError` that `apply` would raise, and change nothing in any case."""
+        self._judge(entry)
+
+    def _judge(self, entry: Entry) -> Change:
+        """Return what `entry` changes, or raise `LedgerError` if it breaks a rule."""
+        if entry.sequence != self.size:
+            raise broken(
+                entry, f"it stands at position {self.size}: entries are missing, repeated or out of order", "SRD-L021"
+            )
+        if entry.time < self.time:
+            raise broken(entry, f"its time, {moment(entry.time)}, lies before that of the entry before it", "SRD-L021")
+        if self.frozen is not None and type(entry) is not Restored:
+            raise broken(entry, "the ledger was frozen, and only its restoration may follow", "SRD-L028")
+        return self._rules[type(entry)](entry)
+
+    def balance(self, scope: Scope) -> Balance:
+        """Return the balance of `scope`, or raise `LedgerError` if it was never opened."""
+        found = self.balances.get(scope.text)
+        if found is None:
+            raise LedgerError(
+                f"{scope.whole} has not been opened in this ledger; its owner must give it a budget", "SRD-L022"
+            )
+        return found
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """All scopes that were opened, in alphabetical order."""
+        return tuple(Scope.parse(text) for text in sorted(self.balances))
+
+    def spent(self, scope: Scope) -> Vector:
+        """Return what `scope`, or one day of it, has spent since its period began."""
+        return self.balance(scope).on(scope.day)
+
+    def lifetime(self, scope: Scope) -> Vector:
+        """Return everything that was ever charged to `scope`."""
+        return self.balance(scope).lifetime
+
+    def lifetimes(self) -> Mapping[Scope, Vector]:
+        """Return the lifetime totals of all scopes: what a witness remembers, and `decide_restore` burns up to."""
+        return {scope: self.lifetime(scope) for scope in self.scopes}
+
+    def next_time(self, now: int) -> int:
+        """Return the time of an entry that is written when the clock says `now`: time never goes back."""
+        return max(self.time, now)
+
+    def _opened(self, entry: Opened) -> Change:
+        text = entry.scope.text
+        if text in self.balances:
+            raise broken(entry, f"{entry.scope} has been opened before; set its budget instead", "SRD-L022")
+        if text in self.lost:
+            raise broken(
+                entry,
+                f"{entry.scope} was opened and charged in entries that are lost, so what is left of it is unknown; "
+                "choose another name only if nobody's protection rested on it",
+                "SRD-L022",
+            )
+        protects = (entry.rule.unit, entry.rule.neighbours)
+        for name in entry.rule.groups:
+            group = self.balances.get(f"group:{name}")
+            if group is None:
+                raise broken(entry, f"group {name!r} has not been opened; open it before its data sets", "SRD-L022")
+            if (group.rule.unit, group.rule.neighbours) != protects:
+                raise broken(
+                    entry, f"group {name!r} protects another unit or relation: the two do not add up", "SRD-L022"
+                )
+        return partial(self._open, text, entry.rule, entry.time)
+
+    def _open(self, text: str, rule: Rule, time: int) -> None:
+        self.balances[text] = Balance(rule, time)
+        self._complete.clear()
+
+    def _budgeted(self, entry: Budgeted) -> Change:
+        balance = self._known(entry, entry.scope)
+        try:
+            rule = replaced(balance.rule, entry.budget, entry.caps)
+        except ArgumentError as error:
+            raise broken(entry, error.message, "SRD-L026") from error
+        if not balance.would_hold(rule):
+            raise broken(
+                entry,
+                f"{entry.scope} has spent more than {entry.budget} already; set at least what it spent",
+                "SRD-L026",
+            )
+        return partial(balance.set_rule, rule)
+
+    def _reserved(self, entry: Reserved) -> Change:
+        shape = (entry.unit, entry.neighbours, entry.analyst, entry.project, *[it.scope.text for it in entry.charges])
+        if shape not in self._complete:
+            self._check_complete(entry)
+            self._complete.add(shape)
+        if entry.key is not None and entry.key in self.keys:
+            raise broken(entry, "its idempotency key was used before", "SRD-L025")
+        return partial(self._reserve, entry, [self._paid(entry, *charge) for charge in entry.charges])
+
+    def _reserve(self, entry: Reserved, paid: list[tuple[Balance, Paid]]) -> None:
+        for balance, after in paid:  # all scopes or none: by now every one of them has been found to fit
+            balance.take(after)
+        self.open[entry.id] = entry.key
+        self.last[entry.analyst] = entry.time
+        if entry.key is not None:
+            self.keys[entry.key] = Keyed(entry.id, entry.request)
+
+    def _check_complete(self, entry: Reserved) -> None:
+        """Refuse a reservation that leaves out a scope that it concerns, adds one, or protects somebody else."""
+        charged = [charge.scope for charge in entry.charges]
+        for scope in charged:
+            self._known(entry, scope)
+        datasets = [scope for scope in charged if scope.kind == "dataset"]
+        if not datasets:
+            raise broken(entry, "it charges no data set", "SRD-L023")
+        for scope in datasets:
+            rule = self.balances[scope.text].rule
+            if rule.unit != entry.unit or rule.neighbours is None or rule.neighbours.value != entry.neighbours:
+                raise broken(
+                    entry, f"{scope} protects another unit or relation than the price was found for", "SRD-L023"
+                )
+        concerned = self.concerned(datasets, entry.analyst, entry.project)
+        if {scope.text for scope in charged} != {scope.text for scope in concerned}:
+            raise broken(entry, "it does not charge exactly the scopes that it concerns", "SRD-L023")
+
+    def concerned(self, datasets: list[Scope], analyst: str, project: str | None) -> list[Scope]:
+        """Return all scopes that a release from `datasets` must be charged to, in the order of entries.
+
+        They are the data sets, the groups that these belong to, and the analyst and the project if they have budgets.
+        """
+        found = {scope.text for scope in datasets}
+        for scope in datasets:
+            found |= {f"group:{name}" for name in self.balance(scope).rule.groups}
+        policies = [f"analyst:{analyst}"] + ([] if project is None else [f"project:{project}"])
+        found |= {text for text in policies if text in self.balances}
+        return [Scope.parse(text) for text in sorted(found)]
+
+    def _paid(self, entry: Reserved, scope: Scope, days: tuple[str, ...], amount: Vector) -> tuple[Balance, Paid]:
+        balance = self.balances[scope.text]
+        if len(amount) != balance.width or not any(amount):
+            raise broken(entry, f"its price is no amount in the columns of {scope}", "SRD-L023")
+        if bool(days) != balance.by_day:
+            raise broken(entry, f"it must name days of {scope} exactly if these have budgets of their own", "SRD-L023")
+        if balance.refresh is not None and balance.due(entry.time) is not None:
+            raise broken(entry, f"{scope} should have entered a new period before", "SRD-L027")
+        after = balance.paid(days, amount)
+        if after is None:
+            raise broken(entry, f"its price exceeds the caps of {scope}", "SRD-L023")
+        return balance, after
+
+    def _settled(self, entry: Settled) -> Change:
+        return self._closed(entry, entry.id, failed=False)
+
+    def _failed(self, entry: Failed) -> Change:
+        return self._closed(entry, entry.id, failed=True)
+
+    def _closed(self, entry: Entry, identifier: str, *, failed: bool) -> Change:
+        if identifier not in self.open:
+            raise broken(
+                entry, f"reservation {identifier} is not open: never made, or settled or failed before", "SRD-L024"
+            )
+        return partial(self._close, identifier, entry.sequence, failed)
+
+    def _close(self, identifier: str, outcome: int, failed: bool) -> None:
+        key = self.open.pop(identifier)
+        if key is not None:
+            self.keys[key] = self.keys[key]._replace(outcome=outcome, failed=failed)
+
+    def _refreshed(self, entry: Refreshed) -> Change:
+        balance = self._known(entry, entry.scope)
+        if balance.due(entry.time) != entry.period:
+            raise broken(
+                entry, f"{entry.scope} does not enter period {entry.period} at {moment(entry.time)}", "SRD-L027"
+            )
+        return partial(balance.enter, entry.period)
+
+    def _checkpointed(self, _entry: Checkpointed) -> Change:
+        return _nothing  # signatures are for `verify` to check
+
+    def _frozen(self, entry: Frozen) -> Change:
+        return partial(setattr, self, "frozen", entry.code)
+
+    def _restored(self, entry: Restored) -> Change:
+        burnt = {scope.text: amount for scope, amount in entry.burnt}
+        if not set(self.balances) <= set(burnt):
+            raise broken(entry, "it leaves out a scope that the lost entries may have charged", "SRD-L023")
+        if any(len(burnt[text]) != balance.width for text, balance in self.balances.items()):
+            raise broken(entry, "what it burns is no amount in the columns of some scope", "SRD-L023")
+        return partial(self._restore, entry.sequence, burnt)
+
+    def _restore(self, sequence: int, burnt: dict[str, Vector]) -> None:
+        self.lost |= set(burnt) - set(self.balances)
+        for text, balance in self.balances.items():
+            balance.burn(burnt[text])
+        for identifier in list(self.open):  # they may have been settled in what was lost, so they are good no more
+            self._close(identifier, sequence, failed=True)
+        self.frozen = None
+
+    def _known(self, entry: Entry, scope: Scope) -> Balance:
+        found = self.balances.get(scope.text)
+        if found is None:
+            raise broken(entry, f"{scope} has not been opened", "SRD-L022")
+        return found
+
+
+def broken(entry: Entry, why: str, code: str) -> LedgerError:
+    """Return the error that says which entry breaks which rule."""
+    return LedgerError(f"entry {entry.sequence} ({entry.kind}) breaks a rule: {why}", code)
+
+
+def _nothing() -> None:
+    """Change nothing."""

@@ -1,0 +1,379 @@
+"""Where a ledger is kept: one interface over SQL, with a half for SQLite and a half for PostgreSQL.
+
+A store only keeps rows; it decides nothing and is believed in nothing. What it must get right is two things.
+
+**Guarantee.** Between `Store.writing` and the end of its block nobody else commits (SQLite: ``BEGIN IMMEDIATE``;
+PostgreSQL: the head's row is locked, at READ COMMITTED, so that what is read after the lock is the newest there is and
+not a snapshot from before the wait). When the block has ended without an error, all that was put is on disk, together.
+**Assumes.** The disk keeps what it has been told to sync. A process that is killed loses its lock: at once on SQLite,
+and on PostgreSQL as soon as the server sees its connection end.
+
+Statements are written in SQLAlchemy once and compiled once for each store; the hot ones are five of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    ClauseElement,
+    Connection,
+    Dialect,
+    Engine,
+    and_,
+    bindparam,
+    delete,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.engine.interfaces import DBAPICursor
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import PoolProxiedConnection
+
+from sordino.errors import LedgerError
+
+from .schema import ENTRIES, HEAD, RELEASES, SNAPSHOTS, TILES, bring_up_to_date
+
+BATCH = 4096
+"""How many entries are read at a time when many are."""
+BUSY = "SRD-L051"
+"""The code of a store whose writers had to wait for too long."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the store says about the newest entry; believed only where `note` is signed and agrees."""
+
+    size: int
+    frontier: bytes
+    note: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state that was written down when the ledger had `size` entries; believed only where `note` is signed."""
+
+    size: int
+    body: bytes
+    note: str
+
+
+@dataclass(frozen=True)
+class Release:
+    """What was released under the reservation `id`, and the position where that was settled."""
+
+    id: str
+    settled: int
+    body: bytes
+
+
+class UnknownOutcomeError(LedgerError):
+    """The store did not say whether a commit succeeded: whoever asked must look."""
+
+
+class Statement:
+    """One statement, compiled once; parameters by name."""
+
+    def __init__(self, clause: ClauseElement, dialect: Dialect) -> None:
+        compiled: Any = clause.compile(dialect=dialect)
+        self._text = str(compiled)
+        self._order: list[str] | None = compiled.positiontup
+        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
+
+    @property
+    def text(self) -> str:
+        """The SQL of it."""
+        return self._text
+
+    def run(self, cursor: DBAPICursor, **values: Any) -> DBAPICursor:
+        """Execute it on the driver's own cursor: what SQLAlchemy adds to one takes longer than SQLite does."""
+        named = self._fixed | values
+        cursor.execute(self._text, named if self._order is None else [named[name] for name in self._order])
+        return cursor
+
+
+class Store(ABC):
+    """Rows of one ledger. One thread writes at a time; any number may read."""
+
+    begin = "BEGIN"
+    """How a writer's transaction begins."""
+
+    def __init__(self, engine: Engine, place: str) -> None:
+        self.engine = engine
+        self.place = place
+        """How messages call this store; no password in it."""
+        # The second is what Python's driver makes of an error of SQLite that quotes damaged text.
+        self.failures: tuple[type[Exception], ...] = (engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
+        self._any_failure: tuple[type[Exception], ...] = (*self.failures, DBAPIError)
+        self._statements = {name: Statement(clause, engine.dialect) for name, clause in _STATEMENTS.items()}
+        self._turn = threading.Lock()
+        self._writer: PoolProxiedConnection | None = None
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self) -> None:
+        """Bring the tables up to date, while others who open the store wait."""
+        try:
+            with self.engine.connect() as connection:
+                connection.exec_driver_sql(self.begin)
+                self.lock_schema(connection)
+                bring_up_to_date(connection)
+                connection.exec_driver_sql("COMMIT")
+        except self._any_failure as error:
+            raise self._meaning(error) from None
+
+    @abstractmethod
+    def lock_schema(self, connection: Connection) -> None:
+        """Make others who open this store wait until the tables are there."""
+
+    @abstractmethod
+    def explain(self, error: BaseException | None) -> LedgerError:
+        """Return the error that says in our words what went wrong in the store."""
+
+    def check_place(self) -> None:  # noqa: B027  (a server needs no check)
+        """Raise if what this store has open is no longer what its place names."""
+
+    def together(self, cursor: DBAPICursor) -> AbstractContextManager[object]:  # noqa: ARG002
+        """Send what is written in the block together, where that saves the way to a server and back."""
+        return nullcontext()
+
+    def refused(self, error: BaseException) -> bool:  # noqa: ARG002
+        """Return whether a commit that failed with `error` has certainly changed nothing."""
+        return False
+
+    def locked_head(self, cursor: DBAPICursor) -> Any:
+        """Return the row of the head, which nobody else can change until this transaction ends."""
+        return self.statement("lock_head").run(cursor).fetchone()
+
+    @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """Hold the lock of writers; commit at the end, undo everything if the block raises.
+
+        Raises `UnknownOutcomeError` where the commit itself failed: the rows may be there or not.
+        """
+        self.check_place()
+        with self._turn:
+            cursor, committing = self._begun(), False
+            try:
+                with self.together(cursor):
+                    yield Writing(self, cursor)
+                    committing = True
+                    cursor.execute("COMMIT")
+            except self.failures as error:
+                meaning = self.explain(error)
+                if not committing or self.refused(error):
+                    self._undo(cursor)
+                    raise meaning from None
+                self._forget()
+                raise UnknownOutcomeError(
+                    f"{self.place} did not say whether it kept what was written ({meaning.message})", "SRD-L055"
+                ) from None
+            except BaseException:
+                self._undo(cursor)
+                raise
+            cursor.close()
+
+    def _begun(self) -> DBAPICursor:
+        """Return a cursor with a transaction open, on a new connection if the old one has broken meanwhile."""
+        fresh = self._writer is None
+        try:
+            connection = self._writer = self._writer or self.engine.raw_connection()
+            cursor = connection.cursor()
+            self.start(cursor)
+        except self._any_failure as error:
+            self._forget()
+            meaning = self._meaning(error)
+            if fresh or meaning.code == BUSY:
+                raise meaning from None
+            return self._begun()
+        return cursor
+
+    def start(self, cursor: DBAPICursor) -> None:
+        """Begin a writer's transaction."""
+        cursor.execute(self.begin)
+
+    def _meaning(self, error: Exception) -> LedgerError:
+        return self.explain(error.orig if isinstance(error, DBAPIError) else error)
+
+    def _undo(self, cursor: DBAPICursor) -> None:
+        try:
+            cursor.execute("ROLLBACK")
+            cursor.close()
+        except self.failures:  # broken, or undone already: closing the connection undoes whatever is left
+            self._forget()
+
+    def _forget(self) -> None:
+        connection, self._writer = self._writer, None
+        if connection is not None:
+            connection.invalidate()
+
+    @contextmanager
+    def reading(self) -> Iterator[Reading]:
+        """Give a connection of its own to read with; each statement sees what was committed before it."""
+        try:
+            connection = self.engine.raw_connection()
+            try:
+                yield Reading(self, connection.cursor())
+            except self.failures:
+                connection.invalidate()
+                raise
+            finally:
+                connection.close()
+        except self._any_failure as error:
+            raise self._meaning(error) from None
+
+    def statement(self, name: str) -> Statement:
+        """Return a statement by its name in the table below."""
+        return self._statements[name]
+
+    def close(self) -> None:
+        """Give back every connection."""
+        with self._turn:
+            if self._writer is not None:
+                self._writer.close()
+                self._writer = None
+            self.engine.dispose()
+
+
+class Reading:
+    """What can be read."""
+
+    def __init__(self, store: Store, cursor: DBAPICursor) -> None:
+        self._store = store
+        self._cursor = cursor
+
+    def _run(self, name: str, **values: Any) -> DBAPICursor:
+        return self._store.statement(name).run(self._cursor, **values)
+
+    def _rows(self, name: str, kinds: tuple[type, ...], **values: Any) -> list[Any]:
+        """Return the rows that a statement finds; raise if a damaged or altered one holds what its table cannot."""
+        return self._checked(name, kinds, list(self._run(name, **values).fetchall()))
+
+    def _checked(self, name: str, kinds: tuple[type, ...], rows: list[Any]) -> list[Any]:
+        for column, kind in zip(zip(*rows, strict=True), kinds, strict=bool(rows)):
+            if set(map(type, column)) != {kind}:
+                place = next(at for at, value in enumerate(column) if type(value) is not kind)
+                raise LedgerError(
+                    f"{self._store.place}: in what {name} reads, row {rows[place][0]!r:.40} is damaged; verify",
+                    "SRD-L053",
+                )
+        return rows
+
+    def head(self) -> Head | None:
+        """Return the head, or None before the first commit."""
+        return next((Head(*row) for row in self._rows("head", _HEAD_KINDS)), None)
+
+    def bodies(self, start: int, stop: int) -> list[tuple[int, bytes]]:
+        """Return position and bytes of the entries from `start` up to `stop`, in order, as far as they are there."""
+        return self._rows("bodies", (int, bytes), start=start, stop=stop)
+
+    def batches(self, start: int, stop: int) -> Iterator[list[tuple[int, bytes]]]:
+        """Yield the same in batches of `BATCH`."""
+        for first in range(start, stop, BATCH):
+            yield self.bodies(first, min(first + BATCH, stop))
+
+    def signature(self, start: int, stop: int) -> tuple[int, bytes] | None:
+        """Return the first stored signature at a position from `start` up to `stop`, with its position."""
+        return next(iter(self._rows("signature", (int, bytes), start=start, stop=stop)), None)
+
+    def beyond(self, size: int) -> int | None:
+        """Return the first position at or after `size` that has a row, though the head knows none."""
+        return next((row[0] for row in self._rows("beyond", (int,), size=size)), None)
+
+    def tiles(self, level: int, start: int, stop: int) -> list[tuple[int, bytes]]:
+        """Return place and hash of the tiles of one level from place `start` up to `stop`, in order."""
+        return self._rows("tiles", (int, bytes), level=level, start=start, stop=stop)
+
+    def release(self, identifier: str) -> Release | None:
+        """Return what was released under a reservation."""
+        return next((Release(*row) for row in self._rows("release", (str, int, bytes), id=identifier)), None)
+
+    def releases(self, start: int, stop: int) -> list[Release]:
+        """Return what was settled at positions from `start` up to `stop`, in order."""
+        return [Release(*row) for row in self._rows("releases", (str, int, bytes), start=start, stop=stop)]
+
+    def snapshots(self) -> list[Snapshot]:
+        """Return the snapshots, the newest first."""
+        return [Snapshot(*row) for row in self._rows("snapshots", (int, bytes, str))]
+
+
+class Writing(Reading):
+    """What can be put, under the lock of writers."""
+
+    def lock_head(self) -> Head | None:
+        """Return the head, which nobody else can change until this transaction ends."""
+        row = self._store.locked_head(self._cursor)
+        return None if row is None else Head(*self._checked("head", _HEAD_KINDS, [row])[0])
+
+    def put_entry(self, position: int, body: bytes, signature: bytes | None) -> None:
+        """Append an entry; a position that is taken raises."""
+        self._run("put_entry", position=position, body=body, signature=signature)
+
+    def begin_head(self, head: Head) -> None:
+        """Write the first head of a new ledger."""
+        self._run("begin_head", one=1, size=head.size, frontier=head.frontier, note=head.note)
+
+    def put_head(self, head: Head) -> None:
+        """Replace the head."""
+        self._run("put_head", size=head.size, frontier=head.frontier, note=head.note)
+
+    def put_tile(self, level: int, place: int, value: bytes) -> None:
+        """Write down the hash of a complete subtree."""
+        self._run("put_tile", level=level, place=place, hash=value)
+
+    def put_release(self, release: Release) -> None:
+        """Keep what was released."""
+        self._run("put_release", id=release.id, settled=release.settled, body=release.body)
+
+    def put_snapshot(self, snapshot: Snapshot) -> None:
+        """Write a snapshot down in place of all earlier ones."""
+        self._run("drop_snapshots")
+        self._run("put_snapshot", size=snapshot.size, body=snapshot.body, note=snapshot.note)
+
+
+_HEAD = select(HEAD.c.size, HEAD.c.frontier, HEAD.c.note).order_by(HEAD.c.one)
+_HEAD_KINDS = (int, bytes, str)
+_RELEASE = select(RELEASES.c.id, RELEASES.c.settled, RELEASES.c.body)
+
+
+def _between(column: Any) -> Any:
+    return and_(column >= bindparam("start"), column < bindparam("stop"))
+
+
+_STATEMENTS: dict[str, ClauseElement] = {
+    "head": _HEAD,
+    "lock_head": _HEAD.with_for_update(),  # says nothing on SQLite, where the transaction itself is the lock
+    "bodies": select(ENTRIES.c.position, ENTRIES.c.body)
+    .where(_between(ENTRIES.c.position))
+    .order_by(ENTRIES.c.position),
+    "signature": select(ENTRIES.c.position, ENTRIES.c.signature)
+    .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
+    .order_by(ENTRIES.c.position)
+    .limit(1),
+    "beyond": select(ENTRIES.c.position)
+    .where(ENTRIES.c.position >= bindparam("size"))
+    .order_by(ENTRIES.c.position)
+    .limit(1),
+    "tiles": select(TILES.c.place, TILES.c.hash)
+    .where(TILES.c.level == bindparam("level"), _between(TILES.c.place))
+    .order_by(TILES.c.place),
+    "release": _RELEASE.where(RELEASES.c.id == bindparam("id")),
+    "releases": _RELEASE.where(_between(RELEASES.c.settled)).order_by(RELEASES.c.settled),
+    "snapshots": select(SNAPSHOTS.c.size, SNAPSHOTS.c.body, SNAPSHOTS.c.note).order_by(SNAPSHOTS.c.size.desc()),
+    "put_entry": insert(ENTRIES),
+    "begin_head": insert(HEAD),
+    "put_head": update(HEAD).values({name: bindparam(name) for name in ("size", "frontier", "note")}),
+    "put_tile": insert(TILES),
+    "put_release": insert(RELEASES),
+    "drop_snapshots": delete(SNAPSHOTS),
+    "put_snapshot": insert(SNAPSHOTS),
+}

@@ -1,0 +1,256 @@
+"""Verification: read the whole ledger again and believe nothing but the public key.
+
+By hash only, every entry's bytes are checked against the signed head, the tiles and the witness. In full, every entry
+is also judged by the rules (canonical bytes, order, time, caps, scopes), every checkpoint among the entries by its
+signature, every snapshot by the state that the entries add up to, and every release that is kept by the digest that was
+settled.
+
+**Guarantee.** A sound report means: the entries are those that the key's holder signed, they extend what the witness
+saw, and (in full) every one of them kept the rules at its place. Otherwise the first bad position is named, with what
+is wrong there; an edit is located by the signatures that each commit left behind (``locate.py``).
+**Assumes.** The verifying key came by another way than the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sordino.errors import LedgerError
+
+from .checkpoint import Checkpoint
+from .entries import Checkpointed, Settled, from_bytes
+from .keys import VerifyingKey
+from .loading import opened
+from .locate import Roots, first_bad, what_is_wrong
+from .log import checkpoint_in
+from .nodes import TILE
+from .receipt import release_digest
+from .snapshot import snapshot
+from .state import State
+from .store import BATCH, Head, Reading, Snapshot, Store
+from .tree import Frontier, leaf_hashes
+from .witness import NoWitness, Seen, Witness
+
+Progress = Callable[[int, int], None]
+"""Told how many entries of how many have been read."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong, and where it begins."""
+
+    position: int | None
+    code: str
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason if self.position is None else f"entry {self.position}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a verification found; `problems` begins with the one that explains most."""
+
+    size: int
+    checkpoint: str | None
+    problems: tuple[Problem, ...]
+    replayed: bool
+    """Whether every entry was judged by the rules as well."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.problems
+
+    def __str__(self) -> str:
+        how = "and replayed " if self.replayed else ""
+        if self.sound:
+            return f"{self.size} entries were read {how}and are sound"
+        return f"{self.size} entries were read {how}and are NOT sound: " + "; ".join(map(str, self.problems))
+
+
+def verify_store(
+    store: Store,
+    key: VerifyingKey,
+    witness: Witness | None = None,
+    *,
+    replay: bool = True,
+    progress: Progress | None = None,
+) -> Report:
+    """Return what is wrong with the ledger in `store`, judged by the public `key` and what `witness` remembers."""
+    with store.reading() as reading:
+        return _Verification(reading, key, replay).run(witness or NoWitness("none was given"), progress)
+
+
+@dataclass
+class _Verification:
+    reading: Reading
+    key: VerifyingKey
+    replay: bool
+    problems: list[Problem] = field(default_factory=list)
+    state: State | None = None
+    roots: Roots = field(init=False)
+    snapshots: dict[int, Snapshot] = field(default_factory=dict)
+
+    def run(self, witness: Witness, progress: Progress | None) -> Report:
+        # Before the head: what is written meanwhile may be beyond it, and that is no offence.
+        seen = self._recalled(witness)
+        self.roots, self.state = Roots(self.reading), State() if self.replay else None
+        head = None
+        try:
+            self.snapshots = {each.size: each for each in self.reading.snapshots()}
+            head = self.reading.head()
+            self._check(head, seen, progress)
+        except LedgerError as error:  # a row that cannot be read at all
+            self._found(None, error.code, error.message)
+        return Report(self.roots.size, head.note if head else None, tuple(self.problems), self.replay)
+
+    def _check(self, head: Head | None, seen: Seen | None, progress: Progress | None) -> None:
+        checkpoint = self._checked_head(head)
+        size = 0 if head is None else head.size if checkpoint is None else checkpoint.size
+        self._read(size, progress)
+        if checkpoint is not None and self.roots.size == size and self.roots.root != checkpoint.root:
+            self._locate(size)
+        for level, found in self.roots.upper_tiles():
+            self._check_tiles(level, 0, found)
+        self._check_beyond(size)
+        self._check_snapshots(size)
+        self._check_seen(seen)
+
+    def _found(self, position: int | None, code: str, reason: str) -> None:
+        self.problems.append(Problem(position, code, reason))
+
+    def _checked_head(self, head: Head | None) -> Checkpoint | None:
+        if head is None:
+            self._found(None, "SRD-L060", "the head of the ledger is missing: it was deleted")
+            return None
+        try:
+            checkpoint = Checkpoint.open(head.note, self.key)
+            frontier = Frontier.from_bytes(head.frontier)
+        except LedgerError as error:
+            self._found(None, "SRD-L060", f"the head of the ledger is foreign, unsigned or altered: {error.message}")
+            return None
+        if (head.size, frontier.size, frontier.root) != (checkpoint.size, checkpoint.size, checkpoint.root):
+            self._found(
+                None, "SRD-L060", "the head of the ledger was altered: its size or frontier is not what was signed"
+            )
+        return checkpoint
+
+    def _read(self, size: int, progress: Progress | None) -> None:
+        for start in range(0, size, BATCH):
+            stop = min(start + BATCH, size)
+            rows = self.reading.bodies(start, stop)
+            bodies = [row[1] for row in rows]
+            whole = [row[0] for row in rows] == list(range(start, stop))
+            if self.state is not None:
+                self._judge(start, bodies if whole else [])
+            if not whole:
+                there = [row[0] for row in rows]
+                missing = next(
+                    place for place in range(start, stop) if there[place - start : place - start + 1] != [place]
+                )
+                self._found(missing, "SRD-L064", "it is missing: it was deleted, or the end of the ledger was cut off")
+                return
+            self._check_tiles(1, start // TILE, self.roots.extend(leaf_hashes(bodies)))
+            if progress is not None:
+                progress(stop, size)
+
+    def _check_tiles(self, level: int, first: int, found: list[bytes]) -> None:
+        stored = {row[0]: row[1] for row in self.reading.tiles(level, first, first + len(found))}
+        for place, value in enumerate(found, first):
+            if stored.get(place) != value:
+                entries = TILE**level
+                self._found(
+                    place * entries, "SRD-L073", f"the hash kept for the {entries} entries from here is not theirs"
+                )
+                return
+
+    def _judge(self, start: int, bodies: list[bytes]) -> None:
+        """Let the state judge a batch; after the first entry that breaks a rule there is nothing more to judge."""
+        state = self.state
+        if state is None:
+            return
+        settled: dict[str, tuple[int, str]] = {}
+        for position, body in enumerate(bodies, start):
+            try:
+                entry = from_bytes(body)
+                state.apply(entry)
+                if type(entry) is Settled:
+                    settled[entry.id] = (position, entry.release)
+                elif type(entry) is Checkpointed:
+                    self._check_checkpoint(entry, leaf_hashes(bodies[: position - start]))
+            except LedgerError as error:
+                self._found(position, "SRD-L065", f"it must not be in this ledger: {error}")
+                self.state = None
+                return
+            if position + 1 in self.snapshots:
+                self._compare(state, self.snapshots[position + 1])
+        self._check_releases(start, start + len(bodies), settled)
+
+    def _check_checkpoint(self, entry: Checkpointed, before: list[bytes]) -> None:
+        checkpoint = Checkpoint.open(entry.note, self.key)
+        if checkpoint.size > entry.sequence or self.roots.ahead(before, checkpoint.size) != checkpoint.root:
+            raise LedgerError("the checkpoint in it is of another history", "SRD-L060")
+
+    def _check_releases(self, start: int, stop: int, settled: dict[str, tuple[int, str]]) -> None:
+        rows = self.reading.releases(start, stop)
+        kept = {each.id: (each.settled, release_digest(each.body)) for each in rows}
+        for identifier in sorted(settled.keys() | kept.keys()):
+            if settled.get(identifier) != kept.get(identifier):
+                self._found(
+                    None, "SRD-L072", f"what is kept as released under {identifier:.80} is not what was settled"
+                )
+                return
+
+    def _compare(self, state: State, found: Snapshot) -> None:
+        if snapshot(state) != found.body:
+            self._found(found.size, "SRD-L069", "the snapshot of the entries before it is not what they add up to")
+
+    def _check_snapshots(self, size: int) -> None:
+        for found in self.snapshots.values():
+            if found.size > size:
+                self._found(size, "SRD-L069", f"it is missing, for there is a snapshot of {found.size} entries")
+            elif found.size <= self.roots.size:
+                try:
+                    opened(found, self.roots.frontier(found.size), self.key)
+                except LedgerError as error:
+                    self._found(None, "SRD-L069", error.message)
+
+    def _locate(self, size: int) -> None:
+        position, end = first_bad(self.reading, self.roots, self.key, size)
+        reason = what_is_wrong(self.reading, position, end)
+        self.problems.insert(0, Problem(position, "SRD-L064", reason))
+
+    def _check_beyond(self, size: int) -> None:
+        beyond = self.reading.beyond(size)
+        if beyond is None:
+            return
+        head = self.reading.head()  # again: others may have appended since
+        if head is None or beyond >= head.size:
+            self._found(beyond, "SRD-L064", "it lies beyond the signed head: somebody else put it there")
+
+    def _recalled(self, witness: Witness) -> Seen | None:
+        try:
+            seen = witness.recall()
+        except LedgerError as error:
+            self._found(None, "SRD-L063", error.message)
+            return None
+        if seen is None and witness.watches:
+            self._found(None, "SRD-L068", f"{witness!r} has no memory of this ledger")
+        return seen
+
+    def _check_seen(self, seen: Seen | None) -> None:
+        if seen is None:
+            return
+        try:
+            checkpoint = checkpoint_in(seen, self.key)
+        except LedgerError as error:
+            self._found(None, error.code, error.message)
+            return
+        if checkpoint.size > self.roots.size:
+            self._found(self.roots.size, "SRD-L061", f"it is missing: the witness has seen {checkpoint.size} entries")
+        elif self.roots.frontier(checkpoint.size).root != checkpoint.root:
+            self._found(
+                None, "SRD-L062", f"the first {checkpoint.size} entries are not those that the witness has seen"
+            )
