@@ -126,15 +126,11 @@ class Gate(LedgerAccount):
     ) -> None:
         super().__init__(ledger, dataset, analyst, project=project, days=days, what=what)
         self.policy = policy
+        self.degrades = policy.degrade
         self.approved = approved
         self.stage = stage
         self._key = key
         self._asked = asked
-
-    @property
-    def degrades(self) -> bool:
-        """Whether a question that does not fit may be answered with the noise that does."""
-        return self.policy.degrade
 
     def part(self, price: Price) -> Fraction:
         """Return which part of the whole budget a price is, in the column that says most."""

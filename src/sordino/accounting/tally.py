@@ -84,6 +84,9 @@ class Tally(ABC):
             )
         return self.reserve(plan.event(), plan.bound)
 
+    degrades = False
+    """Whether a question that does not fit may be answered with the noise that does."""
+
     def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
         """Charge `plan`, then return what `run` releases for the grant. Accounts that settle do so here."""
         return run(self.reserve_plan(plan))

@@ -48,6 +48,7 @@ from .release.price import Price, price_of
 from .release.whole import WholePlan, plan_whole, run_whole
 from .sql.parse import parse
 
+_DOES_NOT_FIT = "SRD-B001"
 _KEYS_DELTA_PARTS = 10
 """Without a delta of its own, a question with private keys takes this part of what the budget holds for such."""
 
@@ -81,37 +82,53 @@ class Ask:
         return self._plan(_asked(words))
 
     def run(self, **words: Any) -> Answer:
-        """Charge the price, then return the noisy answer. What was charged stays charged, whatever happens."""
+        """Charge the price, then return the noisy answer. What was charged stays charged, whatever happens.
+
+        Where the account's owner allows it, a question that does not fit is answered for what does, and says so.
+        """
         asked = _asked(words)
         whole = self._plan(asked)
-
-        def release(grant: Grant) -> Answer:
-            return answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, asked)
-
         try:
-            return self._data.account.carry_out(whole, release)
+            return self._carry_out(whole, asked)
         except BudgetError as refusal:
-            if refusal.code != "SRD-B001":
-                raise  # not short of budget: the owner's policy speaks for itself
-            raise self._too_much(asked, whole, refusal) from None
+            if refusal.code != _DOES_NOT_FIT or asked.error is not None or asked.noise is not None:
+                raise
+            account = self._data.account
+            best = self._largest(asked, whole) if isinstance(account, Account) else Fraction(0)
+            if not best or not account.degrades:
+                raise self._too_much(whole, best, refusal) from None
+        note = f"this was asked for {_said(whole.spend)}, and answered for the {float(best):g} that is left"
+        return self._carry_out(self._planned(asked, whole, best), asked, note)
 
-    def _too_much(self, asked: _Asked, whole: WholePlan, refusal: BudgetError) -> BudgetError:
+    def _carry_out(self, whole: WholePlan, asked: _Asked, *notes: str) -> Answer:
+        def release(grant: Grant) -> Answer:
+            answer = answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, asked)
+            answer.notes += notes
+            return answer
+
+        return self._data.account.carry_out(whole, release)
+
+    def _planned(self, asked: _Asked, whole: WholePlan, amount: Fraction) -> WholePlan:
+        """Return the same plan for another price."""
+        return plan_whole(self.question, self._spend(asked, amount), whole.wishes, find=asked.find, losses=asked.losses)
+
+    def _largest(self, asked: _Asked, whole: WholePlan) -> Fraction:
+        """Return the largest price of this question that still fits, 0 if none does."""
+        account = self._data.account
+        found = largest_that_fits(
+            lambda amount: account.price(self._planned(asked, whole, amount).event()).fits, whole.spend.amount
+        )
+        return Fraction(found or 0)
+
+    def _too_much(self, whole: WholePlan, best: Fraction, refusal: BudgetError) -> BudgetError:
         """Return the refusal in the words of the question: what it costs, what is used, and what would fit."""
-        account, spend = self._data.account, whole.spend
-        if not isinstance(account, Account) or asked.error is not None or asked.noise is not None:
+        account = self._data.account
+        if not isinstance(account, Account):
             return refusal
-        word = "epsilon" if spend.epsilon is not None else "rho"
-
-        def fits(amount: Fraction) -> bool:
-            plan = plan_whole(
-                self.question, self._spend(asked, amount), whole.wishes, find=asked.find, losses=asked.losses
-            )
-            return account.price(plan.event()).fits
-
-        best = largest_that_fits(fits, spend.amount)
+        word = "epsilon" if whole.spend.epsilon is not None else "rho"
         instead = f"{word}={float(best):g} would fit" if best else "nothing of it would fit; ask the data's owner"
         return BudgetError(
-            f"this question costs {word} = {float(spend.amount):g}, and of the budget {account.budget} "
+            f"this question costs {_said(whole.spend)}, and of the budget {account.budget} "
             f"{100 * account.used:.3g} % is used; {instead}",
             refusal.code,
         )
@@ -283,6 +300,10 @@ def account(dataset: Dataset, budget: Budget | Account | UnlimitedAccount) -> Da
     raise ArgumentError(
         f"budget must be budget(epsilon=…), an Account or unlimited('why'), not {type(budget).__name__}", "SRD-A001"
     )
+
+
+def _said(spend: Spend) -> str:
+    return f"{'epsilon' if spend.epsilon is not None else 'rho'} = {float(spend.amount):g}"
 
 
 def _single(whole: WholePlan) -> QueryPlan:

@@ -144,7 +144,8 @@ def largest_that_fits(fits: Callable[[Fraction], bool], most: Fraction) -> Fract
         low, high = (middle, high) if low < middle < high and fits(middle) else (low, middle)
     exponent = Fraction(10) ** (math.floor(math.log10(float(low))) - 2)
     rounded = math.floor(low / exponent) * exponent
-    return rounded if rounded > 0 and fits(rounded) else None
+    candidates = (rounded + exponent, rounded)  # the next one may be exactly what is left
+    return next((price for price in candidates if 0 < price < most and fits(price)), None)
 
 
 def _rounded_up(value: Fraction, digits: int) -> Fraction:
