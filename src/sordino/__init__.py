@@ -6,7 +6,7 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``accounting``  what privacy costs: units, bounds, events, curves, composition, calibration, budgets and filters
 ``mechanisms``  noise and accounting together: each adds noise and names its own event
 ``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
-``serve``       the skins: for now the command line, ``sordino epsilon``, ``sordino noise``, ``sordino explain``
+``serve``       the skins: a ledger on one machine, the command line, the service and its client
 
 The way of a question: it becomes a frozen *plan*; its *price* is known before data is touched; the *account* charges it
 and gives a *grant*; it is run once for that grant, and what comes out is noisy.

@@ -1,7 +1,8 @@
-"""The command line: ``sordino epsilon``, ``sordino noise``, ``sordino explain``.
+"""The command line: ``sordino`` and its verbs, from ``init`` and ``ask`` to ``ledger verify`` and ``serve``.
 
-Every command prints a table for people or, with ``--json``, one JSON object for programs. A mistake in the words ends
-with exit code 2 and a text that names the remedy; nothing here ever sees data.
+Every command prints a table for people or, with ``--json``, one JSON object for programs. What is refused ends with
+exit code 2 and a text that names the remedy; what was checked and does not hold with exit code 1. Everything that is
+asked about data goes through the ledger; the commands load what they need when they are called.
 """
 
 from __future__ import annotations
@@ -13,16 +14,26 @@ from rich.console import Console
 
 from sordino.errors import SordinoError
 
+from .commands import ask, begin, budget, ledger, receipt, start, token
+from .commands.place import cell
 from .explaining import explain
 from .pricing import epsilon, noise
 
 app = typer.Typer(
     name="sordino",
-    help="Differential privacy on one ledger: price a release, find the noise for a target, explain what it means.",
+    help="Differential privacy on one ledger: ask, see what is left, verify; price noise and explain what it means.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.command()(begin.init)
+app.command()(begin.declare)
+app.command()(ask.ask)
+app.command()(budget.budget)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(receipt.app, name="receipt")
+app.add_typer(token.app, name="token")
+app.command()(start.serve)
 app.command()(epsilon)
 app.command()(noise)
 app.command()(explain)
@@ -33,5 +44,5 @@ def main() -> None:
     try:
         app()
     except SordinoError as error:
-        Console(stderr=True, highlight=False).print(f"[bold red]refused:[/] {error.message} ({error.code})")
+        Console(stderr=True, highlight=False).print(f"[bold red]refused:[/] {cell(error.message)} ({error.code})")
         sys.exit(2)

@@ -1,0 +1,190 @@
+"""What requests may hold, and nothing else: unknown fields are refused, and nothing is guessed from another type."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+Number = StrictInt | StrictFloat | StrictStr
+"""A number, or a decimal text, which is read exactly."""
+_NO_NUL = r"^[^\x00]*$"
+Name = Annotated[str, Field(min_length=1, max_length=200, pattern=_NO_NUL)]
+Text = Annotated[str, Field(max_length=2000, pattern=_NO_NUL)]
+Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=_NO_NUL)]
+
+
+class Body(BaseModel):
+    """What all bodies keep to."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Goal(Body):
+    """An error that is good enough: column `of` within `within`, in groups of `size` rows or more."""
+
+    within: Number
+    of: Name
+    size: Number | None = None
+    confidence: Number | None = None
+
+
+class Bounding(Body):
+    """How much one person may weigh, instead of the planner's choice."""
+
+    method: Literal["row", "sample", "weigh", "groups", "norm"]
+    rows: StrictInt | None = None
+    groups: StrictInt | None = None
+    rows_per_group: StrictInt | None = None
+
+
+class Words(Body):
+    """How to ask, and how to show the answer."""
+
+    weights: dict[str, Number] | None = None
+    bounding: Bounding | None = None
+    mechanism: Literal["laplace", "gaussian"] | None = None
+    find: StrictBool | None = None
+    losses: StrictBool | None = None
+    intervals: StrictBool | None = None
+    confidence: Number | None = None
+    integers: StrictBool | None = None
+    non_negative: StrictBool | None = None
+    consistent: StrictBool | None = None
+
+
+class Question(Body):
+    """A question in SQL about one data set, and what to spend on it."""
+
+    dataset: Name
+    sql: Annotated[str, Field(min_length=1, max_length=100_000)]
+    epsilon: Number | None = None
+    rho: Number | None = None
+    noise: Number | None = None
+    error: Goal | None = None
+    delta: Number | None = None
+    words: Words | None = None
+    project: Name | None = None
+    days: Annotated[list[Name], Field(max_length=3660)] | None = None
+
+
+class Budget(Body):
+    """What may be spent in all: epsilon, with or without delta, or rho."""
+
+    epsilon: Number | None = None
+    delta: Number | None = None
+    rho: Number | None = None
+    own_delta_share: Number | None = None
+
+
+class OpeningBudget(Budget):
+    """The first budget of a data set: how often it begins anew, and to which groups the data set belongs."""
+
+    refresh: Literal["day", "week", "month"] | StrictInt | None = None
+    groups: Annotated[list[Name], Field(max_length=100)] | None = None
+    blocks: Literal["owner-in-one-block", "unit-per-block"] | None = None
+
+
+class Policy(Body):
+    """What an owner allows for one release; parts of the whole budget."""
+
+    least: Number | None = None
+    most: Number | None = None
+    approval: Number | None = None
+    pause: StrictInt | None = None
+    degrade: StrictBool | None = None
+
+
+class Registration(Body):
+    """A data set: its declarations as YAML, and, the first time, its budget."""
+
+    declarations: Annotated[str, Field(min_length=1, max_length=1 << 20, pattern=_NO_NUL)]
+    budget: OpeningBudget | None = None
+    policy: Policy | None = None
+
+
+class NewBudget(Body):
+    """Another budget, and why."""
+
+    budget: Budget
+    reason: Reason
+
+
+class Cap(Body):
+    """A budget for an analyst, a project or a group of data sets that hold the same people."""
+
+    budget: Budget
+    refresh: Literal["day", "week", "month"] | StrictInt | None = None
+    unit: Name | None = None
+    reason: Reason = "changed by the owner"
+
+
+class NewToken(Body):
+    """Whom a token is for, and what it is good for; without `datasets` it is good for all of them."""
+
+    subject: Name
+    role: Literal["owner", "analyst", "auditor"]
+    datasets: Annotated[list[Name], Field(max_length=1000)] | None = None
+    days: Annotated[int, Field(ge=1, le=3660)] = 90
+
+
+class NewMember(Body):
+    """Who may come in by single sign-on, and as what."""
+
+    subject: Name
+    role: Literal["owner", "analyst", "auditor"]
+    datasets: Annotated[list[Name], Field(max_length=1000)] | None = None
+
+
+class Decision(Body):
+    """Whether one release may be run."""
+
+    approve: StrictBool
+    reason: Text = ""
+
+
+class WitnessedCheckpoint(Body):
+    """The newest checkpoint of another ledger, with the proof that it extends the one of `old_size`."""
+
+    key: Reason
+    note: Annotated[str, Field(min_length=1, max_length=65536, pattern=_NO_NUL)]
+    old_size: Annotated[int, Field(ge=0, le=2**53)]
+    proof: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=128)] = []
+    spent: dict[str, str] = {}
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong, and the page that explains it."""
+
+    code: str
+    message: str
+    help: str
+
+
+class Problem(BaseModel):
+    """The one shape of errors."""
+
+    error: ErrorDetail
+
+
+def plain(body: BaseModel | None) -> dict[str, object] | None:
+    """Return the fields that were given, as plain values."""
+    return None if body is None else body.model_dump(exclude_unset=True)
+
+
+ERRORS: dict[int | str, dict[str, object]] = {
+    status: {"model": Problem, "description": words}
+    for status, words in {
+        400: "the request cannot be read",
+        401: "nobody knows who is asking",
+        402: "the budget or the owner's policy does not cover it; nothing was charged",
+        403: "the role does not allow it",
+        404: "there is no such thing, or it is another's",
+        409: "it does not go with what is there already",
+        413: "the request is too large",
+        422: "the words are off, or the question cannot be answered privately as written",
+        424: "the engine failed; the charge stands",
+        429: "too much at once",
+        503: "the ledger is frozen or cannot be reached",
+    }.items()
+}

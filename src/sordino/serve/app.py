@@ -1,0 +1,70 @@
+"""The application: a service behind HTTP, with its API, its pages and its metrics.
+
+>>> from sordino.serve.app import create_app  # doctest: +SKIP
+>>> app = create_app(Service.open(Settings.load()))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import FastAPI
+from fastapi.responses import HTMLResponse
+from starlette.staticfiles import StaticFiles
+
+from . import error_pages, oidc, problems
+from .api import asking, ledger, operating, owning, released
+from .api.calls import Desk
+from .doors import Door
+from .metrics import Metrics
+from .service import Service
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create_app(service: Service) -> FastAPI:
+    """Return the application for an open service, which whoever opened it closes."""
+    app = FastAPI(
+        title="sordino",
+        version=version("sordino"),
+        summary="Questions about people's data, each priced before data is touched and charged to one ledger.",
+        openapi_url=None,  # served for whoever has a token, by the operators' routes
+        docs_url=None,  # its page would load scripts from elsewhere
+        redoc_url=None,
+        lifespan=_lifespan,
+        redirect_slashes=False,
+    )
+    app.state.desk = Desk(service)
+    app.state.metrics = Metrics()
+    app.add_middleware(
+        Door,
+        metrics=app.state.metrics,
+        largest=service.settings.largest_request,
+        debug=service.settings.debug,
+        secure=service.settings.secure_cookies,
+    )
+    problems.install(app)
+    for router in (asking.router, released.router, ledger.router, owning.router):
+        app.include_router(router, prefix="/api/v1")
+    app.include_router(operating.router)
+    app.include_router(oidc.router)
+    app.add_api_route("/docs/errors", _errors, include_in_schema=False, response_class=HTMLResponse)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    if find_spec("sordino.serve.dashboard") is not None:
+        app.include_router(import_module("sordino.serve.dashboard").router)
+    return app
+
+
+async def _errors() -> str:
+    return error_pages.page()
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    yield
+    app.state.desk.close()

@@ -1,0 +1,159 @@
+"""What was released, by whom, at which price: lists, single releases, receipts, and the transparency page."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from sordino.errors import LedgerError
+from sordino.ledger.periods import moment
+from sordino.ledger.receipt import Receipt
+from sordino.ledger.scope import Scope
+from sordino.ledger.state import State
+
+from .budgets import summary
+from .house import House
+from .identity import Principal
+from .journal import Journal, Record
+from .refusals import ForbiddenError, UnknownError
+
+MOST_LISTED = 500
+_FACTS = ("question", "price", "noise", "bounding", "unit", "neighbours", "sordino")
+
+
+class Archive:
+    """The ledger's releases as people look for them."""
+
+    def __init__(self, house: House, journal: Journal) -> None:
+        self._house = house
+        self._journal = journal
+        self._facts = lru_cache(maxsize=10_000)(self._read_facts)  # what is settled never changes
+
+    def releases(self, who: Principal, dataset: str | None, before: int | None, limit: int) -> list[dict[str, Any]]:
+        """Return the newest releases that `who` may see; `before` is the position of the last one on a page."""
+        if dataset is not None:
+            self._house.row(who, dataset)
+        found: list[dict[str, Any]] = []
+        for record in self._journal.newest(before):
+            if len(found) >= min(limit, MOST_LISTED):
+                break
+            if _may_see(who, record) and dataset in (None, record.dataset):
+                found.append(self._shown(record))
+        return found
+
+    def release(self, who: Principal, identifier: str) -> dict[str, Any]:
+        """Return one release with its answer."""
+        record = self._record(who, identifier)
+        answer = None if record.settled is None else json.loads(self._receipt(identifier).release or b"null")
+        return {**self._shown(record), "answer": answer}
+
+    def receipt(self, who: Principal, identifier: str) -> str:
+        """Return the receipt of a release, under the newest checkpoint, as the text that verifies."""
+        record = self._record(who, identifier)
+        if record.settled is None:
+            raise UnknownError("nothing was released under this id, so there is no receipt; its charge stands")
+        return self._receipt(identifier).to_json()
+
+    def transparency(self, who: Principal | None, dataset: str) -> dict[str, Any]:
+        """Return what the public may know of everything that was released from a data set, without the answers."""
+        if who is None and not self._house.settings.public_transparency:
+            raise ForbiddenError("the transparency pages of this service are not public; log in")
+        if self._house.registry.dataset(dataset) is None or (who is not None and not who.may_see(dataset)):
+            raise UnknownError("dataset")
+        rule = self._house.ledger.look(lambda state: _rule(state, dataset))
+        records = [record for record in self._journal.newest() if record.dataset == dataset]
+        named = who is not None and who.role in ("owner", "auditor")
+        return {
+            "dataset": dataset,
+            "unit": rule.unit,
+            "neighbours": None if rule.neighbours is None else rule.neighbours.value,
+            "promise": rule.promise,
+            "composition": _COMPOSITION[rule.budget.calculus],
+            "budget": summary(self._house, dataset),
+            "groups": list(rule.groups),
+            "charges": len(records),
+            "failed": sum(record.outcome == "failed" for record in records),
+            "releases": [self._public(record, named=named) for record in records[:MOST_LISTED]],
+        }
+
+    def _record(self, who: Principal, identifier: str) -> Record:
+        record = self._journal.record(identifier)
+        if record is None or not _may_see(who, record):
+            raise UnknownError("release")
+        return record
+
+    def _receipt(self, identifier: str) -> Receipt:
+        return self._house.ledger.receipt(identifier)
+
+    def _read_facts(self, identifier: str) -> dict[str, Any]:
+        try:
+            body = json.loads(self._receipt(identifier).release or b"{}")
+        except (LedgerError, ValueError):
+            return {}
+        facts = body.get("receipt", {})
+        found = {name: facts.get(name) for name in _FACTS}
+        found["columns"] = [
+            {"name": column["name"], "kind": column["kind"], "noisy": "low" in column}
+            for column in body.get("columns", ())
+        ]
+        return found
+
+    def _shown(self, record: Record) -> dict[str, Any]:
+        facts = self._facts(record.id) if record.settled is not None else {}
+        return {
+            "id": record.id,
+            "position": record.position,
+            "dataset": record.dataset,
+            "analyst": record.analyst,
+            "project": record.project,
+            "what": record.what,
+            "time": moment(record.time),
+            "outcome": record.outcome,
+            "code": record.code,
+            "part": self._part(record),
+            "sql": facts.get("question"),
+            "price": facts.get("price"),
+            "columns": facts.get("columns"),
+        }
+
+    def _public(self, record: Record, *, named: bool) -> dict[str, Any]:
+        facts = self._facts(record.id) if record.settled is not None else {}
+        said = {
+            "position": record.position,
+            "time": moment(record.time),
+            "what": record.what,
+            "outcome": record.outcome,
+            "unit": record.unit,
+            "neighbours": record.neighbours,
+            "part": self._part(record),
+            "price": facts.get("price"),
+            "noise": facts.get("noise"),
+            "bounding": facts.get("bounding"),
+            "event": json.loads(record.event),
+        }
+        return said | ({"id": record.id, "analyst": record.analyst, "sql": facts.get("question")} if named else {})
+
+    def _part(self, record: Record) -> float:
+        """Return which part of the data set's budget of today a charge was, in the column that says most."""
+        _, amount = record.charges[f"dataset:{record.dataset}"]
+        caps = self._house.ledger.look(lambda state: _rule(state, record.dataset)).filter.caps
+        parts = (charged / cap for charged, cap in zip(amount[1:], caps[1:], strict=True))
+        return float(min(parts))
+
+
+_COMPOSITION = {
+    "pure": "pure ε: the ε of all releases add up, whoever asks and in whatever order",
+    "zcdp": "zero-concentrated: the ρ of all releases add up, whoever asks and in whatever order",
+    "renyi": "(ε, δ) by a Rényi filter: divergences add up order by order, whoever asks and in whatever order",
+}
+
+
+def _may_see(who: Principal, record: Record) -> bool:
+    if who.role == "analyst":
+        return record.analyst == who.subject and who.may_see(record.dataset)
+    return who.may_see(record.dataset)
+
+
+def _rule(state: State, dataset: str) -> Any:
+    return state.balance(Scope("dataset", dataset)).rule

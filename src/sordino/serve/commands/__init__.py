@@ -1,0 +1,11 @@
+"""The verbs of the command line that work on a ledger, one file each; what they need is loaded when they are called.
+
+``place``    where things are: ``sordino.yaml`` in a directory, or a service behind a URL
+``begin``    ``sordino init``, ``sordino declare``
+``ask``      ``sordino ask``
+``budget``   ``sordino budget``
+``ledger``   ``sordino ledger verify | show | restore``
+``receipt``  ``sordino receipt verify | show``
+``token``    ``sordino token issue | list | revoke``
+``start``    ``sordino serve``
+"""

@@ -1,0 +1,204 @@
+"""``sordino ledger``: verify every entry, show what is written, go on from an old copy.
+
+To verify and to show need the public key alone, so an auditor can do both with a copy of the files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from sordino.errors import ArgumentError
+
+from .place import HERE, DirectoryOption, JsonOption, YesOption, cell, read_text, say, say_json, settings_in
+
+if TYPE_CHECKING:
+    from sordino.ledger.store import Store
+    from sordino.ledger.verify import Progress, Report
+
+PlaceOption = Annotated[
+    str | None, typer.Option("--place", help="The ledger: a file or a URL; left out: the one in sordino.yaml.")
+]
+KeyOption = Annotated[
+    str | None, typer.Option("--key", help="The ledger's public key or its file; left out: the .pub file beside it.")
+]
+WitnessOption = Annotated[
+    Path | None, typer.Option("--witness", help="The witness' file; left out: as set, or the one beside the ledger.")
+]
+
+app = typer.Typer(help="Verify the ledger, show what is written, go on from an old copy.", no_args_is_help=True)
+
+
+@app.command()
+def verify(
+    place: PlaceOption = None,
+    key: KeyOption = None,
+    witness: WitnessOption = None,
+    directory: DirectoryOption = HERE,
+    as_json: JsonOption = False,
+) -> None:
+    """Read the whole ledger again and judge it: every entry, every signature, the witness. Exit code 1: not sound."""
+    from sordino.ledger.keys import VerifyingKey
+    from sordino.ledger.verify import verify_store
+    from sordino.ledger.witness import FileWitness, NoWitness
+
+    at = _place(place, witness, directory)
+    public = VerifyingKey.parse(key_text(key) if key is not None else read_text(at.public).strip())
+    memory = NoWitness("none was named") if at.witness is None else FileWitness(at.witness)
+    with _opened(at.where) as store, _progress() as told:
+        report = verify_store(store, public, memory, progress=told)
+    _show_report(report, at.witness, as_json)
+    if not report.sound:
+        raise typer.Exit(1)
+
+
+@app.command()
+def show(
+    place: PlaceOption = None,
+    last: Annotated[int, typer.Option(min=1, help="How many of the newest entries to show.")] = 20,
+    directory: DirectoryOption = HERE,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the newest entries as they are written; to judge them, verify."""
+    from sordino.ledger.entries import from_bytes, to_bytes
+
+    with _opened(_place(place, None, directory).where) as store, store.reading() as reading:
+        head = reading.head()
+        size = 0 if head is None else head.size
+        bodies = [body for _, body in reading.bodies(max(0, size - last), size)]
+    entries = [json.loads(to_bytes(from_bytes(body))) for body in bodies]
+    if as_json:
+        say_json({"size": size, "entries": entries})
+        return
+    table = Table(title=f"{size} entries")
+    for name in ("entry", "time", "kind", "what"):
+        table.add_column(name, justify="right" if name == "entry" else "left", overflow="fold")
+    for entry in entries:
+        table.add_row(*_row(entry))
+    say(table)
+
+
+@app.command()
+def restore(
+    by: Annotated[str, typer.Option(help="Who decides this; stays in the ledger.")],
+    reason: Annotated[str, typer.Option(help="Why; stays in the ledger.")],
+    place: PlaceOption = None,
+    witness: WitnessOption = None,
+    directory: DirectoryOption = HERE,
+    yes: YesOption = False,
+) -> None:
+    """Go on from an old copy or after a freeze; what lost entries may have spent is burnt."""
+    from sordino.ledger.ledger import Ledger
+
+    at = _place(place, witness, directory)
+    say("What the witness saw beyond this copy stays spent; where it remembers nothing, all that is left is burnt.")
+    if not yes:
+        typer.confirm("Restore the ledger?", abort=True)
+    ledger = Ledger.open(at.where, key=at.signing, witness=at.witness)
+    try:
+        restored = ledger.restore(by, reason)
+    finally:
+        ledger.close()
+    burnt = ", ".join(str(scope) for scope, amount in restored.burnt if any(amount)) or "nothing"
+    say(f"restored at entry {restored.sequence}; {restored.lost_to - restored.lost_from} lost, burnt for: {burnt}")
+
+
+def key_text(given: str) -> str:
+    """Return a public key: the text itself, or what a file holds."""
+    return given if "+" in given and not Path(given).exists() else read_text(Path(given)).strip()
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a ledger and what belongs to it are; None where that is on a server and was not said."""
+
+    where: str
+    signing: Path | None
+    witness: Path | None
+
+    @property
+    def public(self) -> Path:
+        """The file of the public key, which lies beside the signing key."""
+        if self.signing is None:
+            raise ArgumentError("a ledger on a server has no files beside it; give --key", "SRD-A003")
+        return self.signing.with_suffix(".pub")
+
+
+def _place(place: str | None, witness: Path | None, directory: Path) -> _Place:
+    """Return where the ledger is, which must be there."""
+    named: dict[str, str | None] = {"key": None, "witness": None}
+    if place is None:
+        settings = settings_in(directory)
+        place, named = settings.database, {"key": settings.key, "witness": settings.witness}
+    if "://" not in place:
+        if not Path(place).is_file():
+            raise ArgumentError(f"there is no ledger {place}; name its file by --place", "SRD-A005")
+        named = {name: path or f"{place}.{name}" for name, path in named.items()}
+    found = {name: None if path is None else Path(path) for name, path in named.items()}
+    return _Place(place, found["key"], witness or found["witness"])
+
+
+@contextmanager
+def _opened(where: str) -> Iterator[Store]:
+    from sordino.ledger.opening import store_at
+
+    store = store_at(where)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """Yield what draws a bar on standard error."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns, console = (TextColumn("entries"), BarColumn(), MofNCompleteColumn()), Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as drawn:
+        task = drawn.add_task("entries", total=None)
+        yield lambda done, whole: drawn.update(task, completed=done, total=whole)
+
+
+def _show_report(report: Report, watched: Path | None, as_json: bool) -> None:
+    problems = [{"position": each.position, "code": each.code, "reason": each.reason} for each in report.problems]
+    if as_json:
+        say_json({"sound": report.sound, "size": report.size, "problems": problems})
+        return
+    if report.sound:
+        seen = f"they extend what {watched} has seen" if watched is not None else "there was no witness to compare with"
+        say(f"sound: {report.size} entries were read and replayed, every signature holds, and {seen}")
+        return
+    first = report.problems[0]
+    say(f"NOT SOUND: {first} ({first.code})", *(f"also: {each} ({each.code})" for each in report.problems[1:]))
+
+
+def _row(entry: dict[str, Any]) -> tuple[str, ...]:
+    from sordino.ledger.periods import moment
+
+    words = _WORDS[entry["kind"]](entry) if entry["kind"] in _WORDS else ""
+    return str(entry["sequence"]), moment(entry["time"]), entry["kind"], cell(words)
+
+
+def _charged(entry: dict[str, Any]) -> str:
+    return f"{entry['what']} of {entry['analyst']}, charged to {', '.join(each[0] for each in entry['charges'])}"
+
+
+_WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "opened": lambda entry: f"{entry['scope']} by {entry['by']}",
+    "budgeted": lambda entry: f"{entry['scope']} by {entry['by']}: {entry['reason']}",
+    "reserved": _charged,
+    "settled": lambda entry: f"{entry['id']}, release {entry['release'][:16]}…",
+    "failed": lambda entry: f"{entry['id']}, {entry['code']}",
+    "refreshed": lambda entry: f"{entry['scope']}, period {entry['period']}",
+    "frozen": lambda entry: entry["code"],
+    "restored": lambda entry: f"by {entry['by']}: {entry['reason']}",
+}

@@ -1,0 +1,62 @@
+"""``sordino receipt``: check a receipt offline, with the public key alone, or fetch one again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sordino.errors import ArgumentError, LedgerError
+
+from .ledger import key_text
+from .place import HERE, DirectoryOption, JsonOption, TokenOption, UrlOption, desk, read_text, say, say_json
+
+app = typer.Typer(help="Check a receipt offline, or fetch one again.", no_args_is_help=True)
+
+
+@app.command()
+def verify(
+    file: Annotated[Path, typer.Argument(help="The receipt as it was given out.")],
+    key: Annotated[str, typer.Option(help="The ledger's public key, or the file that holds it.")],
+    release: Annotated[Path | None, typer.Option(help="What is said to have been released, to be compared.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Check a receipt with the ledger's public key. Exit code 1: it does not hold."""
+    from sordino.ledger.keys import VerifyingKey
+    from sordino.ledger.receipt import Receipt, verify_receipt
+
+    public = VerifyingKey.parse(key_text(key)).text
+    text, body = read_text(file).removesuffix("\n"), None if release is None else _bytes(release)
+    try:
+        facts = verify_receipt(Receipt.from_json(text), public, body)
+    except LedgerError as error:
+        if as_json:
+            say_json({"holds": False, "code": error.code, "reason": error.message})
+        else:
+            say(f"DOES NOT HOLD: {error.message} ({error.code})")
+        raise typer.Exit(1) from None
+    if as_json:
+        say_json({"holds": True, "id": facts.settled.id, "position": facts.reserved.sequence, "text": str(facts)})
+        return
+    compared = "the release is the one that was settled" if facts.release is not None else "no release was compared"
+    say(f"holds: {facts}; {compared}")
+
+
+@app.command()
+def show(
+    identifier: Annotated[str, typer.Argument(help="The id of a release.")],
+    directory: DirectoryOption = HERE,
+    url: UrlOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Print the receipt of a release again, as the text that verifies."""
+    with desk(directory, url, token) as asked:
+        typer.echo(asked.receipt(identifier), nl=False)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        raise ArgumentError(f"{path} cannot be read; check the path", "SRD-A004") from None

@@ -1,0 +1,161 @@
+"""The house behind the doors: the ledger, the registry, and data sets that are opened when somebody first asks.
+
+What the API, the dashboard and the command line do goes through here: `asking` gives a data set on a gate, which
+charges, and `Asked.quoted` the same on what the ledger held at one moment, which cannot.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Row
+
+from sordino.errors import ArgumentError, SordinoError
+from sordino.gate import Policy
+from sordino.ledger.ledger import Ledger
+from sordino.ledger.scope import Scope
+from sordino.query.ask import DataAccount
+from sordino.query.data.dataset import Dataset, open_dataset
+from sordino.query.data.declarations_file import from_dict
+from sordino.query.data.ownership import Declaration
+from sordino.query.data.strict_yaml import parse
+from sordino.query.model.task import Exact, Task
+
+from .identity import Principal
+from .quoting import Holdings, Quote
+from .refusals import StateError, UnknownError
+from .registry import Registry, read_policy
+from .settings import Settings
+from .slots import SlottedGate
+
+_LARGEST_DECLARATIONS = 1 << 20
+
+
+class Opened(DataAccount):
+    """A data set that is open, to be asked on one account after the other.
+
+    Its engine is asked one task at a time: a connection has one result at a time, and threads would take each other's.
+    """
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(dataset, Quote.__new__(Quote))  # no account yet: `on` gives each request its own
+        self._turn = threading.Lock()
+
+    def on(self, account: Any) -> DataAccount:
+        """Return the same data set, with everything charged to `account`; what was translated before is shared."""
+        found = copy.copy(self)
+        found.account = account
+        return found
+
+    def compute(self, task: Task, salt: int) -> Exact:
+        """Run a task on the data's engine, after those before it; what comes back is secret."""
+        with self._turn:
+            return super().compute(task, salt)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A data set that somebody may ask about: open, with the owner's policy."""
+
+    name: str
+    opened: Opened
+    policy: Policy
+
+    @property
+    def scope(self) -> Scope:
+        """Who is charged."""
+        return Scope("dataset", self.name)
+
+    def quoted(self, holdings: Holdings) -> tuple[DataAccount, Quote]:
+        """Return the data set on an account that only quotes."""
+        quote = Quote(holdings)
+        return self.opened.on(quote), quote
+
+
+class House:
+    """Everything that a service has open. Any number of threads may use it."""
+
+    def __init__(self, settings: Settings, ledger: Ledger, registry: Registry) -> None:
+        self.settings = settings
+        self.ledger = ledger
+        self.registry = registry
+        self._opened: dict[str, tuple[int, Opened]] = {}
+        self._opening = threading.Lock()
+
+    def declared(self, text: str) -> Declaration:
+        """Return what a text of declarations says; files that it names must lie in the directory of data."""
+        if len(text) > _LARGEST_DECLARATIONS:
+            raise ArgumentError("declarations are at most 1 MiB long", "SRD-A006")
+        directory = Path(self.settings.data).resolve()
+        declaration = from_dict(parse(text, "the declarations"), directory)
+        for name, table in declaration.tables.items():
+            source = table.source
+            if isinstance(source, str) and "://" not in source and not _within(source, directory):
+                raise ArgumentError(
+                    f"the source of table {name!r} lies outside of the directory that this service serves; move the "
+                    "files there, or set data to where they are",
+                    "SRD-A005",
+                )
+        return declaration
+
+    def open_declared(self, declaration: Declaration) -> Dataset:
+        """Open what was declared, to see that it can be."""
+        return open_dataset(declaration)
+
+    def row(self, who: Principal, name: str) -> Row[Any]:
+        """Return the registration of a data set, if there is one that `who` may know of."""
+        row = self.registry.dataset(name) if who.may_see(name) else None
+        if row is None:
+            raise UnknownError("there is no such data set that you may see; GET /api/v1/datasets lists yours")
+        return row
+
+    def asked(self, who: Principal, name: str) -> Asked:
+        """Return a data set, opened if it was not."""
+        row = self.row(who, name)
+        known = self._opened.get(name)
+        if known is None or known[0] != row.version:
+            with self._opening:
+                known = self._opened.get(name)
+                if known is None or known[0] != row.version:
+                    known = self._opened[name] = row.version, self._reopened(who, row.declarations)
+        return Asked(name, known[1], read_policy(json.loads(row.policy)))
+
+    def _reopened(self, who: Principal, declarations: str) -> Opened:
+        """Open what was registered before; where that fails now, only an owner is told why."""
+        try:
+            return Opened(self.open_declared(self.declared(declarations)))
+        except SordinoError:
+            if who.role == "owner":
+                raise
+        raise StateError("this data set cannot be opened at the moment; its owner must see to it", "SRD-S018")
+
+    def held(self, who: Principal, asked: Asked, project: str | None = None, days: tuple[str, ...] = ()) -> Holdings:
+        """Return what a data set and all that is charged with it hold now."""
+        return Holdings.of(self.ledger, asked.scope, who.subject, project, days)
+
+    def asking(self, who: Principal, asked: Asked, /, **gate: Any) -> tuple[DataAccount, SlottedGate]:
+        """Return a data set on a gate, by which everything is charged before it is run."""
+        found = SlottedGate(
+            self.ledger, asked.scope, who.subject, policy=asked.policy, slot=self.settings.slot_seconds, **gate
+        )
+        return asked.opened.on(found), found
+
+    def close(self) -> None:
+        """Give everything back."""
+        self.ledger.close()
+        self.registry.close()
+
+
+def _within(source: str, directory: Path) -> bool:
+    plain = source.split("*", 1)[0].split("?", 1)[0].split("[", 1)[0]
+    return Path(plain).resolve().is_relative_to(directory) and ".." not in Path(source).parts
+
+
+Stage = Callable[[str], None]
+"""Told how far a run is: planned, reserved, running, settled or failed."""

@@ -1,0 +1,140 @@
+"""The ledger as an auditor reads it: checkpoints, entries, proofs, a full verification; and being another's witness."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from sordino.errors import ArgumentError
+from sordino.ledger.canonical import from_base64, to_base64
+from sordino.ledger.checkpoint import Checkpoint
+from sordino.ledger.entries import to_bytes
+from sordino.ledger.keys import VerifyingKey
+from sordino.ledger.ledger import Ledger
+from sordino.ledger.periods import moment
+from sordino.ledger.tree import verify_consistency
+from sordino.ledger.verify import Progress
+
+from .house import House
+from .refusals import StateError, UnknownError
+from .registry import milliseconds
+from .tables import WITNESSED
+
+MOST_ENTRIES = 1000
+
+
+def entries(ledger: Ledger, start: int, end: int) -> list[dict[str, Any]]:
+    """Return entries from `start` up to `end`, at most a thousand, each as it is hashed and as people read it."""
+    if not 0 <= start <= end:
+        raise ArgumentError("start and end are positions, and start does not lie after end", "SRD-A002")
+    found = []
+    for entry in ledger.entries(start, min(end, start + MOST_ENTRIES)):
+        canonical = to_bytes(entry).decode()
+        found.append(
+            {
+                "position": entry.sequence,
+                "kind": entry.kind,
+                "time": moment(entry.time),
+                "canonical": canonical,
+                "entry": json.loads(canonical),
+            }
+        )
+    return found
+
+
+def checkpoint(ledger: Ledger) -> dict[str, Any]:
+    """Return the newest signed checkpoint, and the key that it is checked with."""
+    note = ledger.checkpoint()
+    found = Checkpoint.open(note, ledger.key)
+    return {
+        "note": note,
+        "origin": found.origin,
+        "size": found.size,
+        "root": to_base64(found.root),
+        "key": ledger.key.text,
+    }
+
+
+def inclusion(ledger: Ledger, position: int, size: int | None) -> dict[str, Any]:
+    """Return the proof that an entry is in the tree."""
+    whole = ledger.size if size is None else size
+    return {
+        "position": position,
+        "size": whole,
+        "proof": [to_base64(each) for each in ledger.inclusion(position, whole)],
+    }
+
+
+def consistency(ledger: Ledger, old: int, new: int | None) -> dict[str, Any]:
+    """Return the proof that the tree only grew."""
+    whole = ledger.size if new is None else new
+    return {"old": old, "new": whole, "proof": [to_base64(each) for each in ledger.consistency(old, whole)]}
+
+
+def verify(ledger: Ledger, progress: Progress | None) -> dict[str, Any]:
+    """Read the whole ledger again and judge it; one that is not sound freezes."""
+    report = ledger.verify(progress)
+    return {
+        "sound": report.sound,
+        "size": report.size,
+        "replayed": report.replayed,
+        "checkpoint": report.checkpoint,
+        "problems": [{"position": each.position, "code": each.code, "reason": each.reason} for each in report.problems],
+        "text": str(report),
+    }
+
+
+def add_checkpoint(
+    house: House, key: str, note: str, old_size: int, proof: list[str], spent: dict[str, str], by: str
+) -> dict[str, Any]:
+    """Remember the newest checkpoint of another ledger, if it extends what is remembered of it.
+
+    **Guarantee**: what is remembered of a key only ever grows, by proofs of consistency that were checked here.
+    """
+    verifier = VerifyingKey.parse(key)
+    new = Checkpoint.open(note, verifier)
+    with house.registry.engine.connect() as connection:
+        known = connection.execute(select(WITNESSED).where(WITNESSED.c.key == key)).one_or_none()
+    values = {"size": new.size, "note": note, "by": by, "time": milliseconds()}
+    if known is None:
+        if old_size:
+            raise UnknownError("nothing is remembered of this ledger; begin with old_size = 0")
+        return _begin(house, key, values | {"spent": json.dumps(spent), "anew": False})
+    if known.size != old_size:
+        raise StateError(f"the newest checkpoint that is remembered has size {known.size}, not {old_size}", "SRD-S016")
+    old = Checkpoint.open(known.note, verifier)
+    if not verify_consistency(old.size, old.root, new.size, new.root, [from_base64(each) for each in proof]):
+        raise StateError(
+            "this checkpoint does not extend the one that is remembered: the ledger was rolled back, or its history "
+            "was changed",
+            "SRD-S017",
+        )
+    merged = json.dumps(json.loads(known.spent) | spent, sort_keys=True)
+    asked = update(WITNESSED).where(
+        WITNESSED.c.key == key, WITNESSED.c.size == old_size, WITNESSED.c.note == known.note
+    )
+    with house.registry.engine.begin() as connection:
+        if not connection.execute(asked.values(**values, spent=merged)).rowcount:
+            raise StateError("another checkpoint was remembered meanwhile; look again", "SRD-S016")
+    return {"key": key, "size": new.size}
+
+
+def witnessed(house: House, key: str) -> dict[str, Any]:
+    """Return what is remembered of another ledger."""
+    with house.registry.engine.connect() as connection:
+        row = connection.execute(select(WITNESSED).where(WITNESSED.c.key == key)).one_or_none()
+    if row is None:
+        raise UnknownError("nothing is remembered of this ledger")
+    return {"key": key, "size": row.size, "note": row.note, "spent": json.loads(row.spent), "time": moment(row.time)}
+
+
+def _begin(house: House, key: str, values: dict[str, Any]) -> dict[str, Any]:
+    try:
+        with house.registry.engine.begin() as connection:
+            connection.execute(insert(WITNESSED).values(key=key, **values))
+    except IntegrityError:
+        raise StateError("another checkpoint was remembered meanwhile; look again", "SRD-S016") from None
+    return {"key": key, "size": values["size"]}

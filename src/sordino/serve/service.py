@@ -1,0 +1,280 @@
+"""The service: the one object that the API, the dashboard and the command line share.
+
+Every method takes who is asking first, refuses what their role does not allow, and returns plain dictionaries that JSON
+can hold. Nothing here knows of HTTP.
+
+>>> import tempfile
+>>> from sordino.serve.identity import local_owner
+>>> from sordino.serve.settings import Settings
+>>> folder = tempfile.TemporaryDirectory()
+>>> service = Service.open(Settings(database=f"{folder.name}/budget.db", data=folder.name))
+>>> service.datasets(local_owner())
+[]
+>>> service.close(); folder.cleanup()
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from sordino import noise
+from sordino.errors import FrozenError
+from sordino.ledger.ledger import Ledger
+from sordino.ledger.verify import Progress
+
+from . import catalogue, owning, proofs, questions
+from .archive import Archive
+from .budgets import report
+from .house import House, Stage
+from .identity import Identities, Principal
+from .jobs import Jobs
+from .journal import Journal
+from .registry import Registry
+from .settings import Settings
+
+Question = Mapping[str, Any]
+Plain = dict[str, Any]
+
+_SECRET_BYTES = 32
+
+
+def _unheard(_: str) -> None:
+    """Tell nobody how far a run is."""
+
+
+class Service:
+    """A ledger, the data sets that are charged to it, and who may do what. Build it with `open`."""
+
+    def __init__(self, house: House, identities: Identities) -> None:
+        self.house = house
+        self.settings = house.settings
+        self.identities = identities
+        self.journal = Journal(house.ledger)
+        self.jobs = Jobs(self.run, house.ledger, house.registry, house.settings)
+        self._archive = Archive(house, self.journal)
+
+    @classmethod
+    def open(cls, settings: Settings) -> Service:
+        """Open the ledger and the registry, both made if they are missing; a ledger that is not sound is frozen."""
+        ledger = Ledger.open(settings.database, key=settings.key, witness=settings.witness)
+        try:
+            registry = Registry(settings.database)
+        except BaseException:
+            ledger.close()
+            raise
+        return cls(House(settings, ledger, registry), Identities(registry.engine, _secret(settings)))
+
+    def close(self) -> None:
+        """Wait for runs that have begun, then give files and connections back."""
+        self.jobs.close()
+        self.house.close()
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger that everything is charged to."""
+        return self.house.ledger
+
+    @property
+    def frozen(self) -> FrozenError | None:
+        """Why nothing is charged or answered, or None."""
+        return self.house.ledger.frozen
+
+    # Asking
+
+    def datasets(self, who: Principal) -> list[Plain]:
+        """Return the data sets that `who` may know of, in short."""
+        return catalogue.datasets(self.house, who)
+
+    def dataset(self, who: Principal, name: str) -> Plain:
+        """Return what is publicly known about a data set: unit, tables, columns, policy, budget."""
+        return catalogue.dataset(self.house, who, name)
+
+    def price(self, who: Principal, question: Question) -> Plain:
+        """Return what a question costs and how far off it will be; touches no data (see ``questions.py``)."""
+        return questions.price(self.house, who, question)
+
+    def run(self, who: Principal, question: Question, key: str | None = None, stage: Stage = _unheard) -> Plain:
+        """Charge a question, then return what is released: ``{id, dataset, sql, answer, receipt, replayed}``."""
+        return questions.run(self.house, who, question, key, stage)
+
+    # What was released
+
+    def releases(
+        self, who: Principal, *, dataset: str | None = None, before: int | None = None, limit: int = 50
+    ) -> list[Plain]:
+        """Return the newest releases: an analyst's own, or all; `before` is the `position` of the last one seen."""
+        return self._archive.releases(who, dataset, before, limit)
+
+    def release(self, who: Principal, identifier: str) -> Plain:
+        """Return one release with its answer."""
+        return self._archive.release(who, identifier)
+
+    def receipt(self, who: Principal, identifier: str) -> str:
+        """Return a receipt as the JSON text that verifies offline."""
+        return self._archive.receipt(who, identifier)
+
+    def budget(self, who: Principal, dataset: str) -> Plain:
+        """Return all about the budget of a data set (see ``budgets.py``)."""
+        self.house.row(who, dataset)
+        return report(self.house, self.journal, who, "dataset", dataset)
+
+    def scope_budget(self, who: Principal, kind: str, name: str) -> Plain:
+        """Return the same for an analyst, a project or a group; analysts see their own alone."""
+        if (kind, name) != ("analyst", who.subject):
+            who.must_be("owner", "auditor")
+        return report(self.house, self.journal, who, kind, name)
+
+    def scopes(self, who: Principal) -> list[str]:
+        """Return all scopes that have budgets, as ``kind:name``."""
+        who.must_be("owner", "auditor")
+        return [scope.text for scope in self.ledger.look(lambda state: state.scopes)]
+
+    def transparency(self, who: Principal | None, dataset: str) -> Plain:
+        """Return how a data set's budget was spent and by which noise, without answers; for all, if the owner says."""
+        return self._archive.transparency(who, dataset)
+
+    # The ledger itself
+
+    def checkpoint(self, who: Principal) -> Plain:  # noqa: ARG002  (whoever is known may have it)
+        """Return the newest signed checkpoint and the public key."""
+        return proofs.checkpoint(self.ledger)
+
+    def entries(self, who: Principal, start: int, end: int) -> list[Plain]:
+        """Return entries from `start` up to `end`, at most a thousand."""
+        who.must_be("owner", "auditor")
+        return proofs.entries(self.ledger, start, end)
+
+    def inclusion(self, who: Principal, position: int, size: int | None = None) -> Plain:  # noqa: ARG002
+        """Return the proof that an entry is in the ledger."""
+        return proofs.inclusion(self.ledger, position, size)
+
+    def consistency(self, who: Principal, old: int, new: int | None = None) -> Plain:  # noqa: ARG002
+        """Return the proof that the ledger only grew."""
+        return proofs.consistency(self.ledger, old, new)
+
+    def verify(self, who: Principal, progress: Progress | None = None) -> Plain:
+        """Read the whole ledger again and judge it; one that is not sound freezes."""
+        who.must_be("owner", "auditor")
+        return proofs.verify(self.ledger, progress)
+
+    def add_checkpoint(
+        self,
+        who: Principal,
+        key: str,
+        note: str,
+        old_size: int,
+        proof: list[str],
+        spent: Mapping[str, str] | None = None,
+    ) -> Plain:
+        """Be the witness of another ledger: remember its newest checkpoint, if it extends what is remembered."""
+        who.must_be("owner", "auditor")
+        return proofs.add_checkpoint(self.house, key, note, old_size, proof, dict(spent or {}), who.subject)
+
+    def witnessed(self, who: Principal, key: str) -> Plain:
+        """Return what is remembered of another ledger."""
+        who.must_be("owner", "auditor")
+        return proofs.witnessed(self.house, key)
+
+    # Owners
+
+    def register(
+        self,
+        who: Principal,
+        declarations: str,
+        budget: Mapping[str, Any] | None = None,
+        policy: Mapping[str, Any] | None = None,
+    ) -> Plain:
+        """Register a data set, or declare it anew; under its name it keeps its budget (see ``owning.py``)."""
+        who.must_be("owner")
+        return self.dataset(who, owning.register(self.house, who, declarations, budget, policy))
+
+    def set_budget(self, who: Principal, dataset: str, budget: Mapping[str, Any], reason: str) -> Plain:
+        """Raise or lower a data set's budget; who did it and why is in the ledger for good."""
+        who.must_be("owner")
+        owning.set_budget(self.house, who, dataset, budget, reason)
+        return self.budget(who, dataset)
+
+    def set_policy(self, who: Principal, dataset: str, policy: Mapping[str, Any]) -> Plain:
+        """Change least, most, approval (parts of the budget), pause (seconds) or degrade of a data set."""
+        who.must_be("owner")
+        return owning.set_policy(self.house, who, dataset, policy)
+
+    def cap(
+        self,
+        who: Principal,
+        scope_kind: str,
+        name: str,
+        budget: Mapping[str, Any],
+        refresh: str | int | None = None,
+        *,
+        unit: str | None = None,
+        reason: str = "changed by the owner",
+    ) -> Plain:
+        """Give an analyst, a project or a group (of data sets that hold the same people; with `unit`) a budget."""
+        who.must_be("owner")
+        owning.cap(self.house, who, scope_kind, name, budget, refresh, unit, reason)
+        return self.scope_budget(who, scope_kind, name)
+
+    def tokens(self, who: Principal) -> list[Plain]:
+        """Return all tokens without what would let anybody use them."""
+        who.must_be("owner")
+        return self.identities.tokens()
+
+    def issue_token(
+        self, who: Principal, subject: str, role: str, datasets: Iterable[str] | None = None, days: int = 90
+    ) -> str:
+        """Return a new token, which is shown this once; `datasets` of None means all, now and later."""
+        who.must_be("owner")
+        return self.identities.issue(who.subject, subject, role, datasets, days)
+
+    def revoke_token(self, who: Principal, identifier: str) -> None:
+        """End a token and every session that began with it."""
+        who.must_be("owner")
+        self.identities.revoke(identifier)
+
+    def members(self, who: Principal) -> list[Plain]:
+        """Return everybody who may come in by single sign-on."""
+        who.must_be("owner")
+        return self.identities.members()
+
+    def admit(self, who: Principal, subject: str, role: str, datasets: Iterable[str] | None = None) -> None:
+        """Let somebody come in by single sign-on; `subject` is what the issuer calls them."""
+        who.must_be("owner")
+        self.identities.admit(who.subject, subject, role, datasets)
+
+    def dismiss(self, who: Principal, subject: str) -> None:
+        """Let somebody come in no more."""
+        who.must_be("owner")
+        self.identities.dismiss(subject)
+
+    def approvals(self, who: Principal) -> list[Plain]:
+        """Return wishes for approval: an analyst's own, or all; those that wait first."""
+        who.must_be("owner", "analyst")
+        return owning.approvals(self.house, who)
+
+    def decide(self, who: Principal, approval: str, approve: bool, reason: str = "") -> Plain:
+        """Approve of one release of one analyst, or do not; they then ask the same again."""
+        who.must_be("owner")
+        return owning.decide(self.house, who, approval, approve, reason)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _secret(settings: Settings) -> bytes:
+    """Return the secret that signs what browsers keep; made once, readable by its owner alone."""
+    named = settings.session_secret_file
+    path = Path(named) if named else settings.beside / f"{Path(settings.database).name or 'sordino'}.session"
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return path.read_bytes()
+    with os.fdopen(handle, "wb") as file:
+        file.write(bytes(noise.uniform(256, _SECRET_BYTES).tolist()))
+    return path.read_bytes()

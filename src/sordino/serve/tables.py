@@ -1,0 +1,166 @@
+"""What the service keeps beside the ledger, in the same database, in tables of its own.
+
+``serve_version``    one row: the form of these tables
+``serve_datasets``   declarations as YAML, the owner's policy, who registered them, and how often they changed
+``serve_tokens``     digests of tokens, with role, data sets, expiry and revocation; no token is ever stored
+``serve_members``    who may come in by single sign-on, in which role
+``serve_sessions``   digests of the browsers' cookies
+``serve_approvals``  releases that wait for an owner's word
+``serve_jobs``       runs that took longer than a request waits for
+``serve_witnessed``  other ledgers that this service is a witness of
+
+Nothing here is a balance: what was spent is in the ledger alone. Whoever can write these tables can name owners, and is
+trusted like one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Boolean, Column, Engine, Integer, MetaData, Table, Text, create_engine, event, select
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from sordino.errors import LedgerError
+
+VERSION = 1
+METADATA = MetaData()
+
+_VERSION = Table("serve_version", METADATA, Column("one", Integer, primary_key=True), Column("version", Integer))
+DATASETS = Table(
+    "serve_datasets",
+    METADATA,
+    Column("name", Text, primary_key=True),
+    Column("declarations", Text, nullable=False),
+    Column("policy", Text, nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("time", BigInteger, nullable=False),
+)
+TOKENS = Table(
+    "serve_tokens",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("digest", Text, nullable=False, unique=True),
+    Column("subject", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("datasets", Text),
+    Column("issuer", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("expires", BigInteger, nullable=False),
+    Column("revoked", BigInteger),
+)
+MEMBERS = Table(
+    "serve_members",
+    METADATA,
+    Column("subject", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("datasets", Text),
+    Column("admitted_by", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+)
+SESSIONS = Table(
+    "serve_sessions",
+    METADATA,
+    Column("digest", Text, primary_key=True),
+    Column("subject", Text, nullable=False),
+    Column("token", Text),
+    Column("expires", BigInteger, nullable=False),
+)
+APPROVALS = Table(
+    "serve_approvals",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("dataset", Text, nullable=False, index=True),
+    Column("subject", Text, nullable=False),
+    Column("digest", Text, nullable=False, index=True),
+    Column("question", Text, nullable=False),
+    Column("message", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("created", BigInteger, nullable=False),
+    Column("decided", BigInteger),
+    Column("decided_by", Text),
+    Column("reason", Text),
+)
+JOBS = Table(
+    "serve_jobs",
+    METADATA,
+    Column("id", Text, primary_key=True),
+    Column("subject", Text, nullable=False, index=True),
+    Column("dataset", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("instance", Text, nullable=False),
+    Column("stage", Text, nullable=False),
+    Column("release", Text),
+    Column("code", Text),
+    Column("message", Text),
+    Column("created", BigInteger, nullable=False),
+    Column("finished", BigInteger),
+)
+WITNESSED = Table(
+    "serve_witnessed",
+    METADATA,
+    Column("key", Text, primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("spent", Text, nullable=False),
+    Column("anew", Boolean, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("time", BigInteger, nullable=False),
+)
+
+
+def engine_at(database: str) -> Engine:
+    """Return an engine on the database of the ledger, with the service's tables made if they are missing."""
+    if "://" in database:
+        engine = create_engine(
+            make_url(database).set(drivername="postgresql+psycopg"), pool_size=10, pool_pre_ping=True
+        )
+    else:
+        engine = create_engine(
+            URL.create("sqlite", database=database), connect_args={"timeout": 60, "check_same_thread": False}
+        )
+        event.listen(engine, "connect", _configure)
+    try:
+        _prepare(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _prepare(engine: Engine) -> None:
+    try:
+        try:
+            METADATA.create_all(engine)
+        except SQLAlchemyError:  # another process made them at the same time
+            METADATA.create_all(engine)
+        with engine.begin() as connection:
+            found = connection.execute(select(_VERSION.c.version)).scalar()
+        if found is None:
+            _mark(engine)
+    except SQLAlchemyError:
+        raise LedgerError(
+            "the service's tables cannot be made or read in this database; check who may", "SRD-L050"
+        ) from None
+    if found is not None and found != VERSION:
+        raise LedgerError(
+            f"the service's tables are of form {found}, and this version knows {VERSION}; open them with the version "
+            "that wrote them or a later one",
+            "SRD-L052",
+        )
+
+
+def _mark(engine: Engine) -> None:
+    try:
+        with engine.begin() as connection:
+            connection.execute(_VERSION.insert().values(one=1, version=VERSION))
+    except IntegrityError:
+        return  # another process was faster, and wrote the same
+
+
+def _configure(connection: Any, _: object) -> None:
+    cursor = connection.cursor()
+    for setting in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA trusted_schema=OFF"):
+        cursor.execute(setting)
+    cursor.close()

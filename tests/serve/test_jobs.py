@@ -1,0 +1,168 @@
+"""Runs that take long: stages, another's, the queue's end, and what a crash leaves behind."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from serve.conftest import Caller
+from serve.places import ANALYST, AUDITOR, OTHER, OWNER, count, opened, settings_at
+from sordino.serve.app import create_app
+from sordino.serve.house import Opened
+from sordino.serve.jobs import INTERRUPTED
+from sordino.serve.questions import key_digest
+from sordino.serve.refusals import BusyError, UnknownError
+from sordino.serve.service import Service
+from sordino.serve.slots import left_of_slot
+
+
+class SlowEngine:
+    """Lets the engine begin, and end only when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.go = threading.Event(), threading.Event()
+        compute = Opened.compute
+
+        def slow(opened: Opened, task: Any, salt: int) -> Any:
+            self.begun.set()
+            assert self.go.wait(30)
+            return compute(opened, task, salt)
+
+        monkeypatch.setattr(Opened, "compute", slow)
+
+
+def _ended(look: Any) -> dict[str, Any]:
+    for _ in range(300):
+        shown: dict[str, Any] = look()
+        if shown["finished"] is not None:
+            return shown
+        time.sleep(0.02)
+    raise AssertionError("the job did not end")
+
+
+def test_a_long_run_becomes_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = SlowEngine(monkeypatch)
+    with opened(tmp_path, threshold_seconds=0.05) as service, TestClient(create_app(service)) as client:
+        call = Caller(service, client)
+        accepted = call("analyst", "POST", "/run", json=count(), headers={"Idempotency-Key": "one"})
+        assert accepted.status_code == 202
+        job = accepted.json()["job"]
+        assert accepted.headers["location"] == f"/api/v1/jobs/{job['id']}"
+        assert engine.begun.wait(30)
+        running = call("analyst", "GET", f"/jobs/{job['id']}").json()
+        assert (running["stage"], running["release"], running["error"]) == ("running", None, None)
+        assert call("other", "GET", f"/jobs/{job['id']}").status_code == 404
+        assert call("auditor", "GET", f"/jobs/{job['id']}").status_code == 404
+        assert call("other", "GET", "/jobs").json() == {"jobs": []}
+        assert call("owner", "GET", f"/jobs/{job['id']}").status_code == 200
+        again = call("analyst", "POST", "/run", json=count(), headers={"Idempotency-Key": "one"})
+        assert (again.status_code, again.json()["error"]["code"]) == (409, "SRD-S008")
+        engine.go.set()
+        ended = _ended(lambda: call("analyst", "GET", f"/jobs/{job['id']}").json())
+        assert ended["stage"] == "settled"
+        assert call("analyst", "GET", f"/releases/{ended['release']}").json()["answer"]["columns"]
+        assert call("owner", "GET", "/budgets/dataset/trips").json()["used"] == 0.1
+
+
+def test_a_long_run_that_fails_is_a_failed_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = SlowEngine(monkeypatch)
+    with opened(tmp_path) as service:
+        job = service.jobs.submit(ANALYST, count())
+        assert engine.begun.wait(30)
+        service.jobs.keep(job)
+        (tmp_path / "trips.parquet").write_bytes(b"gone")
+        engine.go.set()
+        ended = _ended(lambda: service.jobs.job(ANALYST, job.id))
+        assert (ended["stage"], ended["error"]["code"]) == ("failed", "SRD-R001")
+        assert service.jobs.jobs(ANALYST)[0]["id"] == job.id
+        with pytest.raises(UnknownError):
+            service.jobs.job(AUDITOR, job.id)
+
+
+def test_a_run_that_is_refused_while_it_is_kept(service: Service) -> None:
+    job = service.jobs.submit(ANALYST, count(5))
+    assert job.future.exception(30) is not None
+    kept = service.jobs.keep(job)
+    assert (kept["stage"], kept["error"]["code"]) == ("failed", "SRD-B001")
+    assert service.jobs.keep(job) == kept
+
+
+def test_mistakes_of_ours_are_mute(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> None:
+        raise ValueError("secret 4711")
+
+    monkeypatch.setattr(service.jobs, "_run", broken)
+    job = service.jobs.submit(ANALYST, count())
+    assert isinstance(job.future.exception(30), ValueError)
+    kept = service.jobs.keep(job)
+    assert kept["error"]["code"] == "SRD-S001"
+    assert "4711" not in str(kept)
+
+
+def test_there_is_an_end_to_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = SlowEngine(monkeypatch)
+    with opened(tmp_path, workers=1, queue=1) as service:
+        jobs = [service.jobs.submit(ANALYST, count()) for _ in range(2)]
+        with pytest.raises(BusyError) as refused:
+            service.jobs.submit(OTHER, count())
+        assert refused.value.code == "SRD-S014"
+        engine.go.set()
+        for job in jobs:
+            job.future.result(30)
+        service.jobs.submit(OTHER, count()).future.result(30)
+        assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.3)
+
+
+def test_what_a_crash_leaves_behind_is_written_down(tmp_path: Path) -> None:
+    with opened(tmp_path) as service:
+        service.run(ANALYST, count(), "settled")
+        data, gate = service.house.asking(
+            ANALYST, service.house.asked(ANALYST, "trips"), key=key_digest(ANALYST, "open"), asked="0" * 64
+        )
+        plan = data.sql("SELECT COUNT(*) AS rides FROM trips").plan(epsilon="0.1")
+        gate.reserve_plan(plan)  # and here the process dies
+        for key in ("settled", "open", "never"):
+            service.house.registry.put_job(
+                id=key,
+                subject="ann",
+                dataset="trips",
+                key=key_digest(ANALYST, key),
+                instance=service.settings.instance,
+                stage="running",
+                created=0,
+            )
+    with Service.open(settings_at(tmp_path)) as service:
+        assert service.jobs.recover() == 3
+        shown = {key: service.jobs.job(ANALYST, key) for key in ("settled", "open", "never")}
+        assert [shown[key]["stage"] for key in shown] == ["settled", "failed", "failed"]
+        assert service.release(ANALYST, shown["settled"]["release"])["answer"] is not None
+        assert "stays charged" in shown["open"]["error"]["message"]
+        assert shown["never"]["error"]["code"] == INTERRUPTED
+        assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.2)
+        assert service.verify(OWNER)["sound"]
+        assert service.jobs.recover() == 0
+
+
+def test_results_come_out_at_the_end_of_a_slot(tmp_path: Path) -> None:
+    with opened(tmp_path, slot_seconds=0.6) as service:
+        moments: dict[str, float] = {}
+        service.run(ANALYST, count(), None, lambda stage: moments.setdefault(stage, time.monotonic()))
+        assert moments["settled"] - moments["running"] >= 0.6
+        (tmp_path / "trips.parquet").write_bytes(b"gone")
+        moments.clear()
+        job = service.jobs.submit(ANALYST, count())
+        job.future.exception(30)
+        reserved, failed = (entry for entry in service.entries(AUDITOR, 0, 99) if entry["position"] in (3, 4))
+        assert failed["entry"]["time"] - reserved["entry"]["time"] >= 600  # the ledger's own times tell no more
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "slot", "left"), [(0.0, 1.0, 0.0), (0.25, 1.0, 0.75), (3.5, 2.0, 0.5), (9.0, 0, 0)]
+)
+def test_what_is_left_of_a_slot(elapsed: float, slot: float, left: float) -> None:
+    assert left_of_slot(elapsed, slot) == left
