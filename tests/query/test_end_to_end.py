@@ -12,7 +12,7 @@ import pytest
 from sordino.accounting.account import unlimited
 from sordino.accounting.bound import ROW
 from sordino.accounting.budget import budget
-from sordino.errors import BudgetError
+from sordino.errors import ArgumentError, BudgetError, QuestionError
 from sordino.query.answer.answer import Answer
 from sordino.query.ask import DataAccount, account
 from sordino.query.data.dataset import dataset
@@ -186,3 +186,20 @@ def test_where_nothing_fits_any_more_the_refusal_says_so() -> None:
     asked.run(epsilon="0.1")
     with pytest.raises(BudgetError, match="nothing of it would fit; ask the data's owner"):
         asked.run(epsilon=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SELECT COUNT(*) AS n FROM trips", {"epsilon": 1e-300}),
+        ("SELECT COUNT(*) AS n FROM trips", {"rho": 1e-300}),
+        ("SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1e-300) COUNT(*) AS n FROM trips", {}),
+        ("SELECT COUNT(*) AS n, SUM(fare) AS s FROM trips", {"epsilon": 1, "weights": {"n": 1e-300}}),
+    ],
+)
+def test_what_is_too_small_to_compute_with_is_refused(text: str, words: dict[str, Any]) -> None:
+    rides = pa.table({"rider": [1, 1, 2], "fare": [9.0, 5.0, 7.0]})
+    trips = dataset("trips", rides, unit="rider", columns={"fare": bounds(0, 100)}, limits=limits(rows=2))
+    data = account(trips, unlimited("a test"))
+    with pytest.raises((ArgumentError, QuestionError)):
+        data.sql(text).price(**words)

@@ -49,6 +49,7 @@ from .release.whole import WholePlan, plan_whole, run_whole
 from .sql.parse import parse
 
 _DOES_NOT_FIT = "SRD-B001"
+_LEAST_EPSILON = "1e-9"
 _KEYS_DELTA_PARTS = 10
 """Without a delta of its own, a question with private keys takes this part of what the budget holds for such."""
 
@@ -160,6 +161,8 @@ class Ask:
         amount = asked.epsilon if asked.epsilon is not None else asked.rho
         if amount is None:
             amount = self.question.options.epsilon
+            if amount is not None:
+                rational("epsilon", amount, least=_LEAST_EPSILON)
         if amount is None:
             raise ArgumentError("say what to spend: epsilon=…, rho=…, error=within(…, of=…) or noise=…", "SRD-A003")
         return amount
@@ -233,8 +236,8 @@ class _Asked:
             raise ArgumentError(f"intervals must be True or False, not {intervals!r}", "SRD-A001")
         if mechanism not in (None, "laplace", "gaussian"):
             raise ArgumentError('mechanism must be "laplace" or "gaussian", or left out for the better one', "SRD-A002")
-        self.epsilon = None if epsilon is None else rational("epsilon", epsilon, above=0, most="1e4")
-        self.rho = None if rho is None else rational("rho", rho, above=0, most="1e4")
+        self.epsilon = None if epsilon is None else rational("epsilon", epsilon, least=_LEAST_EPSILON, most="1e4")
+        self.rho = None if rho is None else rational("rho", rho, least="1e-12", most="1e4")
         self.noise = None if noise is None else rational("noise", noise, above=0)
         self.delta = None if delta is None else rational("delta", delta, above=0)
         self.error = error

@@ -276,8 +276,8 @@ class _Planner:
         weights: dict[int, float] = {}
         for output in self.question.outputs:
             weight = float(self.wishes.weights.get(output.name, 1.0))
-            if not 0 < weight < math.inf:
-                raise QuestionError("weights must be positive numbers", "SRD-Q307")
+            if not 1e-6 <= weight <= 1e6:
+                raise QuestionError("weights must be numbers from a millionth to a million", "SRD-Q307")
             for name in output.expression.columns:
                 if name.startswith("a"):
                     index = int(name[1:])
