@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from query.framed import PEOPLE, ROWS, table
@@ -186,8 +186,12 @@ def conditions(draw: st.DrawFn, depth: int = 3) -> Both:
     return f"({one[0]} {way} {other[0]})", one[1] & other[1] if way == "AND" else one[1] | other[1]
 
 
+FARE = col("fare")
+
+
 @settings(deadline=None, max_examples=100)
 @given(st.one_of(numbers(), conditions()))
+@example(("(((fare * fare) * fare) * fare)", FARE * FARE * FARE * FARE))
 def test_any_expression_is_that_of_sql(both: Both) -> None:
     sql, formula = both
     assert framed(formula) == written(sql)

@@ -115,7 +115,8 @@ def test_lists_come_along(house: Connection) -> None:
     assert len(row["often"]) == 2
     assert answer["bars"].shape == (1, 2)
     assert (answer.interval("bars")[0] <= answer["bars"]).all()
-    assert f"{row['bars'][0]['label']}: {answer['bars'][0, 0]:,.0f}".replace("-", "−") in repr(answer)
+    assert row["bars"][0]["value"] == answer["bars"][0, 0]
+    assert f"{row['bars'][0]['label']}: " in repr(answer)
     assert ", ".join(row["often"]) in repr(answer)
     assert "<table" in answer._repr_html_()
     assert answer.head(1).to_arrow().num_rows == 1

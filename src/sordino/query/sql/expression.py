@@ -241,7 +241,7 @@ def _is_long(node: exp.Expr, kind: type[exp.Expr], least: int = _LONG) -> bool:
     for _ in range(least):
         if not isinstance(node, kind):
             return False
-        node = node.this
+        node = node.this.unnest()
     return True
 
 
