@@ -281,3 +281,13 @@ def test_rows_by_themselves_are_shown_as_such() -> None:
     assert "protects each row" in said
     assert "table rows, each row its own" in said
     assert "age   integer, bounds 0 to 1, keys 0, 1" in said
+
+
+@pytest.mark.parametrize("name", ["owner__", "OWNER__", "place__", "right__0", "weight__"])
+def test_a_column_that_is_called_like_one_of_ours_is_hidden(name: str) -> None:
+    rides = pa.table({"rider": [1, 1, 2], name: [1, 2, 3]})
+    trips = dataset("trips", rides, unit="rider")
+    assert name not in trips.schema.tables["trips"].columns
+    assert "rename it in a view" in trips.schema.tables["trips"].hidden[name]
+    with pytest.raises(QuestionError):
+        dataset("trips", rides, unit=name)

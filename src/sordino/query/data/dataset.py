@@ -16,6 +16,7 @@ table trips, owned by rider
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
@@ -206,6 +207,10 @@ def _as_it_is(table: Any) -> tuple[Any, Mapping[str, str]]:
 _CORRECTIONS = {"postgres": postgres_types.corrected}
 
 
+_RESERVED = re.compile(r"__\d*$")
+"""How the engine room calls its own columns (``owner__``, ``place__``): another of that name would be taken for one."""
+
+
 def _readings(
     types: Mapping[str, Any], unreadable: Mapping[str, str], identities: Set[str]
 ) -> tuple[dict[str, Reading], dict[str, str]]:
@@ -215,6 +220,8 @@ def _readings(
         reading = (identity_of if column in identities else reading_of)(dtype)
         if names[column.lower()] > 1:
             hidden[column] = "another column's name differs only in upper and lower case; rename one of them in a view"
+        elif _RESERVED.search(column):
+            hidden[column] = "names that end in __ are kept for what is computed here; rename it in a view"
         elif reading is None or column in unreadable:
             hidden[column] = unreadable.get(column) or hidden_because(dtype)
         else:

@@ -52,13 +52,7 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     question = plan.question
     texts = _contribution_notes(plan) + _join_notes(plan)
     if found is not None:
-        texts += [
-            f"the bounds {_ends(spread)} of {describe(expression, question.relation)} were found privately, for a part "
-            "of the price"
-            for expression, spread in found.ranges.items()
-        ]
-        if found.limits is not None:
-            texts.append(f"the limit of {found.limits.rows} rows was found privately, for a part of the price")
+        texts += _found_notes(found, question.relation)
     shown = {
         (measure.expression, measure.range)
         for measure in plan.task.measures[: plan.reading.weight_place]
@@ -98,6 +92,16 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
             texts.append(f"rows whose {key.name} is not among its {len(key.column.keys)} {declared}keys are left out")
     if plan.selection is not None:
         texts += _selection_notes(plan.selection, question.schema.unit.name)
+    return texts
+
+
+def _found_notes(found: Found, relation: Relation) -> list[str]:
+    texts = [
+        f"the bounds {_ends(spread)} of {describe(expression, relation)} were found privately, for a part of the price"
+        for expression, spread in found.ranges.items()
+    ]
+    if found.limits is not None:
+        texts.append(f"the limit of {found.limits.rows} rows was found privately, for a part of the price")
     return texts
 
 
