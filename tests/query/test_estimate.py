@@ -13,7 +13,7 @@ from sordino.query.estimate import estimate as estimates
 from sordino.query.estimate.estimate import Chosen, Combined, Derived, Estimate, Linear, Picked, Several
 from sordino.query.estimate.polish import Polished, polish
 from sordino.query.estimate.ratio import Ratio
-from sordino.query.estimate.tails import half_width
+from sordino.query.estimate.tails import Noise, half_width
 
 STEPS = 2**10
 GROUPS = 20_000
@@ -104,11 +104,13 @@ def test_a_standard_error_is_the_spread_of_large_groups() -> None:
 def brute_force(ratio: Ratio, confidence: float) -> tuple[np.ndarray, np.ndarray]:
     """Try many ratios one by one, with exact half widths."""
     grid = np.linspace(ratio.low, ratio.high, 2001)
+
+    def noises(theta: float) -> list[tuple[Noise, float]]:
+        coefficients = np.asarray(ratio.numerator) - theta * np.asarray(ratio.denominator)
+        return list(zip(ratio.laws, coefficients.tolist(), strict=True))
+
     accepted = np.array(
-        [
-            np.abs(ratio._tops - theta * ratio._bottoms) <= half_width(ratio._noises(float(theta)), confidence)
-            for theta in grid
-        ]
+        [np.abs(ratio._tops - theta * ratio._bottoms) <= half_width(noises(theta), confidence) for theta in grid]
     )
     low = np.where(accepted.any(axis=0), grid[accepted.argmax(axis=0)], np.nan)
     high = np.where(accepted.any(axis=0), grid[len(grid) - 1 - accepted[::-1].argmax(axis=0)], np.nan)

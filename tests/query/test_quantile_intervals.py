@@ -177,7 +177,7 @@ def test_a_price_without_intervals_says_how_far_off_the_value_is() -> None:
     for wishes in (Wishes(), WITHOUT):
         for rows in (1_000, 10_000):
             planned = plan(question, ONE, wishes)
-            low, high = read(planned, imagine(planned, rows))[0].interval(0.95)  # type: ignore[union-attr]
+            low, high = read(planned, imagine(planned, [rows]))[0].interval(0.95)  # type: ignore[union-attr]
             widths[wishes.intervals, rows] = float(high[0] - low[0]) / 2
     assert widths[False, 1_000] < widths[True, 1_000] / 4
     assert widths[False, 10_000] < widths[False, 1_000] / 5

@@ -177,7 +177,7 @@ def test_counts_of_whole_weights_are_whole(asked: Any) -> None:
 @pytest.mark.parametrize("spend", [Spend(Fraction(1)), Spend(None, Fraction(1))], ids=["laplace", "gaussian"])
 def test_an_imagined_group_is_uniform(size: float, spend: Spend) -> None:
     planned = plan(ask(*ALL_ADDITIVE), spend)
-    values = [each.values[0] for each in read(planned, imagine(planned, size))]
+    values = [each.values[0] for each in read(planned, imagine(planned, [size]))]
     third = 1 / math.sqrt(3)
     wanted = [size, size, 50 * size, 0, 50, 0, 2500 / 3, 10 * third, 0, 0, [50, 0, 0]]
     for value, exact in zip(values, wanted, strict=True):
@@ -186,7 +186,7 @@ def test_an_imagined_group_is_uniform(size: float, spend: Spend) -> None:
 
 def test_imagined_choices_and_bins() -> None:
     planned = plan(ask(MEDIAN, TOP, BINS, PEOPLE), Spend(Fraction(1)))
-    median, top, bins, people = read(planned, imagine(planned, 30_000))
+    median, top, bins, people = read(planned, imagine(planned, [30_000]))
     assert isinstance(median, Chosen)
     assert median.values[0] == pytest.approx(50, abs=0.1)
     low, high = median.interval(0.95)
@@ -202,7 +202,7 @@ def test_the_imagined_interval_shrinks_with_the_group() -> None:
     planned = plan(ask(MEDIAN, of("mean", FARE)), Spend(Fraction(1)))
     widths = []
     for size in (2_000.0, 20_000.0, 200_000.0):
-        ends = [each.interval(0.9) for each in read(planned, imagine(planned, size))]  # type: ignore[union-attr]
+        ends = [each.interval(0.9) for each in read(planned, imagine(planned, [size]))]  # type: ignore[union-attr]
         widths.append([float(high[0] - low[0]) for low, high in ends])
     for first, second in itertools.pairwise(widths):
         assert all(one >= 2 * other for one, other in zip(first, second, strict=True))
@@ -255,7 +255,7 @@ def test_intervals_of_quantiles_cover_as_claimed(function: Any, level: str, size
 
 def test_beyond_the_planned_confidence_the_interval_is_the_range() -> None:
     planned = plan(ask(MEDIAN, of("quantile", SEATS, parameters=["1/2"])), Spend(Fraction(1)))
-    fare, seats = read(planned, imagine(planned, 10**6))
+    fare, seats = read(planned, imagine(planned, [10**6]))
     low, high = fare.interval(0.99)  # type: ignore[union-attr]
     assert (low[0], high[0]) == (0, 100)
     assert fare.interval(0.95)[0][0] > 0  # type: ignore[union-attr]
@@ -268,7 +268,7 @@ def test_beyond_the_planned_confidence_the_interval_is_the_range() -> None:
 def test_one_top_is_a_value_and_several_are_lists() -> None:
     for count, wanted in ((1, ["a"]), (3, [["a", "b", "c"]])):
         planned = plan(ask(of("top", CITY, parameters=[count]), keys=NO_KEYS), Spend(Fraction(1)))
-        picked = read(planned, imagine(planned, 100))[0]
+        picked = read(planned, imagine(planned, [100]))[0]
         assert isinstance(picked, Picked)
         assert picked.values == wanted
 

@@ -14,6 +14,7 @@ from sordino.errors import ArgumentError
 from sordino.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from sordino.query.estimate import tails
 from sordino.query.estimate.convolution import Component, chernoff, reach
+from sordino.query.estimate.laplace_sums import reaches
 from sordino.query.estimate.tails import Noises, envelope, half_width, variance
 
 DRAWS = 200_000
@@ -98,17 +99,19 @@ def test_order_and_sign_do_not_matter_and_coefficients_scale() -> None:
     assert half_width(tripled, 0.95) == pytest.approx(3 * half_width(first, 0.95), rel=0.005)
 
 
-def test_two_laplace_scales_close_to_each_other_lose_no_digits() -> None:
-    equal = tails._two_laplace(1.0, 1.0, 0.05)
-    for closer in (1e-3, 1e-6, 1e-9, 1e-12):
-        assert tails._two_laplace(1 + closer, 1.0, 0.05) == pytest.approx(equal, rel=2 * closer + 1e-12)
-    assert equal == pytest.approx(4.1131, abs=1e-3)  # (1 + t/2)·e^(−t) = 0.05
-
-
 def test_convolution_agrees_with_the_closed_form() -> None:
     parts = [tails._laplace(2.0, 1), tails._laplace(5.0, 1)]
-    closed = tails._two_laplace(5.0, 2.0, 0.01)
-    assert closed <= reach(parts, 0.01) <= closed * 1.003
+    closed = float(reaches(np.array([[5.0], [2.0]]), 0.01)[0])
+    assert closed * (1 - 1e-6) <= reach(parts, 0.01) <= closed * 1.003
+
+
+@pytest.mark.parametrize("laws", [[DiscreteLaplace(40)] * 3, [DiscreteLaplace(40), RoundedGaussian(900)]])
+def test_many_envelopes_are_the_same_as_one_after_the_other(laws: list[tails.Noise]) -> None:
+    coefficients = np.array([[1.0, 0.0, -3.0, 0.0], [2.0, 1.0, 0.5, 0.0], [0.1, 0.0, 2.0, 0.0]])[: len(laws)]
+    several = tails.envelopes(laws, coefficients, 0.95)
+    single = [envelope(list(zip(laws, column, strict=True)), 0.95) for column in coefficients.T.tolist()]
+    assert several.tolist() == pytest.approx(single, rel=0.004)
+    assert several[-1] == 0.0
 
 
 @given(
@@ -146,7 +149,7 @@ def test_extreme_confidence_is_answered_by_chernoff() -> None:
     almost = half_width(noises, 1 - Fraction(1, 10**12))
     assert half_width(noises, 0.999999) < almost < envelope(noises, 1 - Fraction(1, 10**13))
     parts = [tails._laplace(1.0, 1), tails._laplace(1.0, 1)]
-    assert chernoff(parts, 0.05) >= tails._two_laplace(1.0, 1.0, 0.05)
+    assert chernoff(parts, 0.05) >= float(reaches(np.array([[1.0], [1.0]]), 0.05)[0])
 
 
 def test_a_reach_beyond_the_transform_is_the_bound_itself() -> None:

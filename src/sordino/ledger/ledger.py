@@ -211,6 +211,23 @@ class Ledger:
             for batch in reading.batches(start, end):
                 yield from (from_bytes(row[1]) for row in batch)
 
+    def stored(self, start: int, stop: int) -> list[tuple[int, bytes]]:
+        """Return positions and bytes as they are stored, judged by nobody: what there is to see of a frozen ledger."""
+        with self._session.log.store.reading() as reading:
+            return [(row[0], bytes(row[1])) for row in reading.bodies(start, stop)]
+
+    @property
+    def stored_size(self) -> int:
+        """The number of entries that the store claims to hold; a frozen ledger claims one too."""
+        with self._session.log.store.reading() as reading:
+            head = reading.head()
+        return 0 if head is None else head.size
+
+    @property
+    def witness(self) -> Witness:
+        """Who remembers for this ledger."""
+        return self._session.log.witness
+
     def inclusion(self, position: int, size: int | None = None) -> tuple[bytes, ...]:
         """Return the proof that the entry at `position` is in the tree of `size` entries, by default the newest."""
         nodes = self._session.log.nodes

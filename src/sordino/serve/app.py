@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib import import_module
 from importlib.metadata import version
-from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
-from . import error_pages, oidc, problems
+from . import dashboard, error_pages, oidc, problems
 from .api import asking, ledger, operating, owning, released
 from .api.calls import Desk
 from .doors import Door
@@ -49,14 +47,14 @@ def create_app(service: Service) -> FastAPI:
         secure=service.settings.secure_cookies,
     )
     problems.install(app)
+    dashboard.install(app)
     for router in (asking.router, released.router, ledger.router, owning.router):
         app.include_router(router, prefix="/api/v1")
     app.include_router(operating.router)
     app.include_router(oidc.router)
     app.add_api_route("/docs/errors", _errors, include_in_schema=False, response_class=HTMLResponse)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    if find_spec("sordino.serve.dashboard") is not None:
-        app.include_router(import_module("sordino.serve.dashboard").router)
+    app.include_router(dashboard.router)
     return app
 
 

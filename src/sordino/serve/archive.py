@@ -57,8 +57,7 @@ class Archive:
 
     def transparency(self, who: Principal | None, dataset: str) -> dict[str, Any]:
         """Return what the public may know of everything that was released from a data set, without the answers."""
-        if who is None and not self._house.settings.public_transparency:
-            raise ForbiddenError("the transparency pages of this service are not public; log in")
+        self._check_open(who)
         if self._house.registry.dataset(dataset) is None or (who is not None and not who.may_see(dataset)):
             raise UnknownError("dataset")
         rule = self._house.ledger.look(lambda state: _rule(state, dataset))
@@ -76,6 +75,15 @@ class Archive:
             "failed": sum(record.outcome == "failed" for record in records),
             "releases": [self._public(record, named=named) for record in records[:MOST_LISTED]],
         }
+
+    def transparent(self, who: Principal | None) -> list[str]:
+        """Return the names of the data sets whose transparency page `who`, or anybody, may read."""
+        self._check_open(who)
+        return [name for name in self._house.registry.names() if who is None or who.may_see(name)]
+
+    def _check_open(self, who: Principal | None) -> None:
+        if who is None and not self._house.settings.public_transparency:
+            raise ForbiddenError("the transparency pages of this service are not public; log in")
 
     def _record(self, who: Principal, identifier: str) -> Record:
         record = self._journal.record(identifier)

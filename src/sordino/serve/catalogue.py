@@ -59,6 +59,13 @@ def dataset(house: House, who: Principal, name: str) -> dict[str, Any]:
     return found
 
 
+def preview(house: House, declarations: str) -> dict[str, Any]:
+    """Return what declarations would make public, and the budget that there is under their name already."""
+    found = house.open_declared(house.declared(declarations))
+    known = house.registry.dataset(found.name) is not None
+    return {"name": found.name, "known": known, **_public(found), "budget": summary(house, found.name)}
+
+
 def _public(found: Dataset) -> dict[str, Any]:
     schema = found.schema
     return {

@@ -93,19 +93,26 @@ def problem(error: SordinoError) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Let an application tell all its errors in the one shape."""
-    app.add_exception_handler(SordinoError, _ours)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _http)
+    for kind in (SordinoError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _told)
 
 
-async def _ours(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, SordinoError)  # noqa: S101  (registered for nothing else)
-    return problem(error)
+async def _told(_: Request, error: Exception) -> JSONResponse:
+    return response_for(error)
 
 
-async def _malformed(_: Request, error: Exception) -> JSONResponse:
+def response_for(error: Exception) -> JSONResponse:
+    """Return the response for an error of ours, for words that are not those of the API, or for what HTTP refuses."""
+    if isinstance(error, SordinoError):
+        return problem(error)
+    if isinstance(error, RequestValidationError):
+        return _malformed(error)
+    assert isinstance(error, HTTPException)  # noqa: S101  (registered for nothing else)
+    return _http(error)
+
+
+def _malformed(error: RequestValidationError) -> JSONResponse:
     """Say where a request is not of the form that the API describes, without what it held."""
-    assert isinstance(error, RequestValidationError)  # noqa: S101
     said = []
     for each in error.errors()[:5]:
         place = ".".join(str(part)[:60] for part in each["loc"])
@@ -123,7 +130,6 @@ _WORDS = {
 }
 
 
-async def _http(_: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, HTTPException)  # noqa: S101
+def _http(error: HTTPException) -> JSONResponse:
     code, message = _BY_STATUS.get(error.status_code, ("SRD-S007", "the request cannot be read; see the documentation"))
     return JSONResponse(shape(code, message), error.status_code, error.headers)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import Row, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from sordino.errors import ArgumentError
@@ -15,7 +17,9 @@ from sordino.ledger.entries import to_bytes
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.periods import moment
+from sordino.ledger.scope import Scope
 from sordino.ledger.tree import verify_consistency
+from sordino.ledger.vectors import read_vector, vector_text
 from sordino.ledger.verify import Progress
 
 from .house import House
@@ -87,48 +91,98 @@ def verify(ledger: Ledger, progress: Progress | None) -> dict[str, Any]:
     }
 
 
-def add_checkpoint(
-    house: House, key: str, note: str, old_size: int, proof: list[str], spent: dict[str, str], by: str
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Told:
+    """What another ledger tells its witness: a checkpoint, the proof that it extends the last one, what was spent."""
+
+    key: str
+    note: str
+    old_size: int = 0
+    proof: tuple[str, ...] = ()
+    spent: Mapping[str, str] = field(default_factory=dict)
+    anew: bool = False
+    """Whether its owner restored it from an old copy, so that it need not extend what was told before."""
+
+    def __post_init__(self) -> None:
+        for scope, amount in self.spent.items():
+            try:
+                Scope.parse(scope), read_vector(amount)
+            except ValueError:
+                raise ArgumentError("spent must be an object from scopes to vectors of units", "SRD-A001") from None
+
+
+def add_checkpoint(house: House, told: Told, by: str) -> dict[str, Any]:
     """Remember the newest checkpoint of another ledger, if it extends what is remembered of it.
 
-    **Guarantee**: what is remembered of a key only ever grows, by proofs of consistency that were checked here.
+    **Guarantee**: what is remembered of a key only ever grows, by proofs of consistency that were checked here, unless
+    an owner lets it begin anew; and so does what its scopes had spent.
     """
-    verifier = VerifyingKey.parse(key)
-    new = Checkpoint.open(note, verifier)
-    with house.registry.engine.connect() as connection:
-        known = connection.execute(select(WITNESSED).where(WITNESSED.c.key == key)).one_or_none()
-    values = {"size": new.size, "note": note, "by": by, "time": milliseconds()}
+    verifier = VerifyingKey.parse(told.key)
+    new = Checkpoint.open(told.note, verifier)
+    known = _remembered(house, told.key)
+    values = {"size": new.size, "note": told.note, "by": by, "time": milliseconds()}
     if known is None:
-        if old_size:
-            raise UnknownError("nothing is remembered of this ledger; begin with old_size = 0")
-        return _begin(house, key, values | {"spent": json.dumps(spent), "anew": False})
-    if known.size != old_size:
-        raise StateError(f"the newest checkpoint that is remembered has size {known.size}, not {old_size}", "SRD-S016")
+        if told.old_size:
+            raise _nothing()
+        return _begin(house, told.key, values | {"spent": json.dumps(dict(told.spent)), "anew": told.anew})
+    if told.anew:
+        return _replace(house, known, values | {"spent": json.dumps(dict(told.spent)), "anew": True})
+    if known.size != told.old_size:
+        raise StateError(
+            f"the newest checkpoint that is remembered has size {known.size}, not {told.old_size}", "SRD-S016"
+        )
     old = Checkpoint.open(known.note, verifier)
-    if not verify_consistency(old.size, old.root, new.size, new.root, [from_base64(each) for each in proof]):
+    if not verify_consistency(old.size, old.root, new.size, new.root, [from_base64(each) for each in told.proof]):
         raise StateError(
             "this checkpoint does not extend the one that is remembered: the ledger was rolled back, or its history "
             "was changed",
             "SRD-S017",
         )
-    merged = json.dumps(json.loads(known.spent) | spent, sort_keys=True)
-    asked = update(WITNESSED).where(
-        WITNESSED.c.key == key, WITNESSED.c.size == old_size, WITNESSED.c.note == known.note
-    )
-    with house.registry.engine.begin() as connection:
-        if not connection.execute(asked.values(**values, spent=merged)).rowcount:
-            raise StateError("another checkpoint was remembered meanwhile; look again", "SRD-S016")
-    return {"key": key, "size": new.size}
+    spent = _grown(json.loads(known.spent), told.spent)
+    return _replace(house, known, values | {"spent": json.dumps(spent, sort_keys=True)})
 
 
 def witnessed(house: House, key: str) -> dict[str, Any]:
     """Return what is remembered of another ledger."""
-    with house.registry.engine.connect() as connection:
-        row = connection.execute(select(WITNESSED).where(WITNESSED.c.key == key)).one_or_none()
+    row = _remembered(house, key)
     if row is None:
-        raise UnknownError("nothing is remembered of this ledger")
-    return {"key": key, "size": row.size, "note": row.note, "spent": json.loads(row.spent), "time": moment(row.time)}
+        raise _nothing()
+    return {
+        "key": key,
+        "size": row.size,
+        "note": row.note,
+        "spent": json.loads(row.spent),
+        "anew": row.anew,
+        "time": moment(row.time),
+    }
+
+
+def _remembered(house: House, key: str) -> Row[Any] | None:
+    with house.registry.engine.connect() as connection:
+        return connection.execute(select(WITNESSED).where(WITNESSED.c.key == key)).one_or_none()
+
+
+def _nothing() -> UnknownError:
+    return UnknownError("nothing is remembered of this ledger; begin with old_size = 0", "SRD-S020")
+
+
+def _grown(known: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
+    """Return the larger of both in every column: totals only grow, but replicas do not tell them in order."""
+    found = dict(known)
+    for scope, amount in told.items():
+        old, new = read_vector(known.get(scope, amount)), read_vector(amount)
+        found[scope] = vector_text(tuple(map(max, old, new))) if len(old) == len(new) else amount
+    return found
+
+
+def _replace(house: House, known: Row[Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Remember other values in place of what is known, if nobody else was faster."""
+    same = WITNESSED.c.key == known.key, WITNESSED.c.size == known.size, WITNESSED.c.note == known.note
+    asked = update(WITNESSED).where(*same, WITNESSED.c.spent == known.spent)
+    with house.registry.engine.begin() as connection:
+        if not connection.execute(asked.values(**values)).rowcount:
+            raise StateError("another checkpoint was remembered meanwhile; look again", "SRD-S016")
+    return {"key": known.key, "size": values["size"]}
 
 
 def _begin(house: House, key: str, values: dict[str, Any]) -> dict[str, Any]:

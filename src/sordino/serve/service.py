@@ -25,15 +25,17 @@ from sordino.errors import FrozenError
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.verify import Progress
 
-from . import catalogue, owning, proofs, questions
+from . import auditing, catalogue, owning, proofs, questions
 from .archive import Archive
 from .budgets import report
 from .house import House, Stage
 from .identity import Identities, Principal
 from .jobs import Jobs
 from .journal import Journal
+from .proposing import proposal
 from .registry import Registry
 from .settings import Settings
+from .verifying import Verifying
 
 Question = Mapping[str, Any]
 Plain = dict[str, Any]
@@ -55,6 +57,7 @@ class Service:
         self.journal = Journal(house.ledger)
         self.jobs = Jobs(self.run, house.ledger, house.registry, house.settings)
         self._archive = Archive(house, self.journal)
+        self._verifying = Verifying(house.ledger)
 
     @classmethod
     def open(cls, settings: Settings) -> Service:
@@ -70,6 +73,7 @@ class Service:
     def close(self) -> None:
         """Wait for runs that have begun, then give files and connections back."""
         self.jobs.close()
+        self._verifying.close()
         self.house.close()
 
     @property
@@ -136,6 +140,10 @@ class Service:
         """Return how a data set's budget was spent and by which noise, without answers; for all, if the owner says."""
         return self._archive.transparency(who, dataset)
 
+    def transparent(self, who: Principal | None) -> list[str]:
+        """Return the names of the data sets whose transparency page `who`, or anybody, may read."""
+        return self._archive.transparent(who)
+
     # The ledger itself
 
     def checkpoint(self, who: Principal) -> Plain:  # noqa: ARG002  (whoever is known may have it)
@@ -160,18 +168,13 @@ class Service:
         who.must_be("owner", "auditor")
         return proofs.verify(self.ledger, progress)
 
-    def add_checkpoint(
-        self,
-        who: Principal,
-        key: str,
-        note: str,
-        old_size: int,
-        proof: list[str],
-        spent: Mapping[str, str] | None = None,
-    ) -> Plain:
-        """Be the witness of another ledger: remember its newest checkpoint, if it extends what is remembered."""
-        who.must_be("owner", "auditor")
-        return proofs.add_checkpoint(self.house, key, note, old_size, proof, dict(spent or {}), who.subject)
+    def add_checkpoint(self, who: Principal, told: proofs.Told) -> Plain:
+        """Be the witness of another ledger: remember its newest checkpoint, if it extends what is remembered.
+
+        That a ledger begins anew, and so need not, is for an owner to tell.
+        """
+        who.must_be(*(("owner",) if told.anew else ("owner", "auditor")))
+        return proofs.add_checkpoint(self.house, told, who.subject)
 
     def witnessed(self, who: Principal, key: str) -> Plain:
         """Return what is remembered of another ledger."""
@@ -179,6 +182,16 @@ class Service:
         return proofs.witnessed(self.house, key)
 
     # Owners
+
+    def propose(self, who: Principal, name: str, source: str, unit: str) -> str:
+        """Return declarations to begin with, from names and types of columns alone; stores nothing."""
+        who.must_be("owner")
+        return proposal(self.house, name, source, unit, "check it again, then register it.")
+
+    def preview(self, who: Principal, declarations: str) -> Plain:
+        """Return what declarations would make public, as `dataset` would; opens the source, stores nothing."""
+        who.must_be("owner")
+        return catalogue.preview(self.house, declarations)
 
     def register(
         self,

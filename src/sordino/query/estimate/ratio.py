@@ -13,19 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sordino.arguments import Number
 from sordino.errors import ArgumentError
 
 from .convolution import Floats
 from .estimate import Estimate, Interval, Rows
-from .tails import Noise, Noises, envelope
+from .tails import Noise, envelopes
 
-_CHUNK = 2**14  # groups at a time, so that they stay in the processor's cache
-_FIRST_PIECES = 4
+_CHUNK = 2**11  # groups at a time, so that they stay in the processor's cache
+_FIRST_PIECES = 16  # an even number
 _MOST_PIECES = 64
 _TOLERANCE = 0.004  # relative: how far a chord may be above the envelope in its middle
 
@@ -93,59 +93,54 @@ class Ratio(Estimate):
 
     def _chords(self, confidence: Number) -> tuple[Floats, Floats]:
         """Return ratios and envelopes there, close enough that the chords between them hug the envelope."""
+        numerator, denominator = np.asarray(self.numerator), np.asarray(self.denominator)
 
-        def height(ratio: float) -> float:
-            return envelope(self._noises(ratio), confidence)
+        def heights(ratios: Floats) -> Floats:
+            return envelopes(self.laws, numerator[:, None] - np.outer(denominator, ratios), confidence)
 
-        known = {float(node): height(float(node)) for node in np.linspace(self.low, self.high, _FIRST_PIECES + 1)}
-        nodes = sorted(known)
-        waiting = list(pairwise(nodes))
-        while waiting and len(known) < _MOST_PIECES:
-            left, right = waiting.pop(0)
-            middle = (left + right) / 2
-            if not left < middle < right:
-                continue
-            known[middle] = height(middle)
-            if (known[left] + known[right]) / 2 > (1 + _TOLERANCE) * known[middle]:
-                waiting += [(left, middle), (middle, right)]
-        ordered = np.array(sorted(known))
-        return ordered, np.array([known[node] for node in ordered])
+        nodes: Floats = np.linspace(self.low, self.high, _FIRST_PIECES + 1)
+        known = heights(nodes)
+        loose = (known[:-2:2] + known[2::2]) / 2 > (1 + _TOLERANCE) * known[1::2]
+        open_pieces = np.flatnonzero(np.repeat(loose, 2))  # by their left ends
+        while len(open_pieces) and len(nodes) < _MOST_PIECES:
+            middles = (nodes[open_pieces] + nodes[open_pieces + 1]) / 2
+            found = heights(middles)
+            loose = (known[open_pieces] + known[open_pieces + 1]) / 2 > (1 + _TOLERANCE) * found
+            between = (nodes[open_pieces] < middles) & (middles < nodes[open_pieces + 1])
+            nodes, known, places = _inserted(nodes, known, middles, found, open_pieces)
+            split = places[loose & between]
+            open_pieces = np.concatenate([split - 1, split])
+        return nodes, known
 
-    def _noises(self, ratio: float) -> Noises:
-        return [
-            (law, float(a) - ratio * float(b))
-            for law, a, b in zip(self.laws, self.numerator, self.denominator, strict=True)
-        ]
+
+def _inserted(
+    nodes: Floats, known: Floats, middles: Floats, found: Floats, pieces: NDArray[np.intp]
+) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """Return nodes and heights with the middles of these pieces among them, and where the middles are now."""
+    places = pieces + 1 + np.argsort(np.argsort(pieces))
+    return np.insert(nodes, pieces + 1, middles), np.insert(known, pieces + 1, found), places
 
 
 def _plausible(tops: Floats, bottoms: Floats, nodes: Floats, heights: Floats) -> Interval:
     """Return the hull of all θ with |N − θD| ≤ the chords over `nodes`; low > high where there is none."""
-
-    def slack(ratio: float, height: float) -> tuple[Floats, Floats]:
-        difference = tops - ratio * bottoms
-        return height - difference, height + difference
-
-    low, high = np.full(len(tops), np.inf), np.full(len(tops), -np.inf)
-    below, above = slack(nodes[0], heights[0])
-    for left, right, height in zip(nodes[:-1], nodes[1:], heights[1:], strict=True):
-        next_below, next_above = slack(right, height)
-        start, stop = _both_positive((below, next_below), (above, next_above))
-        found = start <= stop
-        low = np.where(found, np.minimum(low, left + start * (right - left)), low)
-        high = np.where(found, np.maximum(high, left + stop * (right - left)), high)
-        below, above = next_below, next_above
+    differences = tops - nodes[:, None] * bottoms
+    starts, stops = zip(
+        *(_positive(heights[:, None] + sign * differences) for sign in (-1.0, 1.0)),
+        strict=True,
+    )
+    start, stop = np.maximum(*starts), np.minimum(*stops)
+    found = start <= stop
+    left, width = nodes[:-1, None], np.diff(nodes)[:, None]
+    low = np.where(found, left + start * width, np.inf).min(axis=0)
+    high = np.where(found, left + stop * width, -np.inf).max(axis=0)
     return low, high
 
 
-def _both_positive(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> Interval:
-    """Return where in [0, 1] two functions, linear between their ends, are both at least 0; start > stop: nowhere."""
-    starts, stops = zip(*(_positive(left, right) for left, right in (first, second)), strict=True)
-    return np.maximum(*starts), np.minimum(*stops)
-
-
-def _positive(left: Floats, right: Floats) -> Interval:
+def _positive(slack: Floats) -> Interval:
+    """Return for each piece between two rows where in [0, 1] it is at least 0, if linear; start > stop: nowhere."""
+    left, right = slack[:-1], slack[1:]
     rise = right - left
-    crossing = np.divide(-left, rise, out=np.full(len(left), 2.0), where=rise != 0)
+    crossing = np.divide(-left, rise, out=np.full(left.shape, 2.0), where=rise != 0)
     start = np.where(left >= 0, 0.0, np.where(right >= 0, crossing, 2.0))
     stop = np.where(right >= 0, 1.0, np.where(left >= 0, crossing, -1.0))
     return start, stop

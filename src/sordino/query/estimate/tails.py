@@ -31,6 +31,7 @@ from sordino.arguments import Number, probability
 from sordino.errors import ArgumentError
 from sordino.noise import DiscreteLaplace, RoundedGaussian
 
+from . import laplace_sums
 from .convolution import Component, Floats, reach
 
 Noise = DiscreteLaplace | RoundedGaussian
@@ -62,6 +63,20 @@ def envelope(noises: Noises, confidence: Number) -> float:
     """
     outside = 1 - probability("confidence", confidence)
     return _envelope(_gathered(noises, float(outside)), outside)
+
+
+def envelopes(laws: Sequence[Noise], coefficients: Floats, confidence: Number) -> Floats:
+    """Return the `envelope` for each column of coefficients (laws × columns)."""
+    outside = 1 - probability("confidence", confidence)
+    rest = float(outside)
+    felt = [place for place, law in enumerate(laws) if law.variance > min(_NOTHING, rest / 1000)]
+    sizes = np.abs(coefficients[felt])
+    scales = [float(law.scale) for place in felt if isinstance(law := laws[place], DiscreteLaplace)]
+    if len(scales) == len(felt) <= laplace_sums.MOST and sizes.any(axis=0).all():
+        rounding = np.array([_rounding(laws[place]) for place in felt]) @ sizes
+        return np.asarray((laplace_sums.reaches(np.array(scales)[:, None] * sizes, rest) + rounding) * _ABOVE_FLOATS)
+    columns = (list(zip(laws, column, strict=True)) for column in coefficients.T.tolist())
+    return np.array([_envelope(_gathered(column, rest), outside) for column in columns])
 
 
 def variance(noises: Noises) -> float:
@@ -121,30 +136,11 @@ def _envelope(parts: Gathered, outside: Fraction) -> float:
         continuous = math.sqrt(normal) * -float(scipy.special.ndtri(rest / 2))
     elif not normal and len(scales) == 1:
         continuous = scales[0] * -math.log(rest)
-    elif not normal and len(scales) == 2:
-        continuous = _two_laplace(max(scales), min(scales), rest)
+    elif not normal and len(scales) <= laplace_sums.MOST:
+        continuous = float(laplace_sums.reaches(np.array(scales)[:, None], rest)[0])
     else:
         continuous = reach(_continuous(scales, normal), rest)
     return (continuous + rounding) * _ABOVE_FLOATS
-
-
-def _two_laplace(wide: float, narrow: float, outside: float) -> float:
-    """Solve P[|L₁ + L₂| > t] = outside. With distinct scales b > c that is (b²e^(−t/b) − c²e^(−t/c))/(b² − c²), here
-    written so that nothing cancels when the scales are close: e^(−t/b)·(1 + c·t·g/(b(b + c))), g = (1 − e^(−x))/x,
-    x = t(b − c)/(bc)."""
-
-    def beyond(t: float) -> float:
-        x = t * (wide - narrow) / wide / narrow
-        shrink = -math.expm1(-x) / x if x > 0 else 1.0
-        return math.exp(-t / wide) * (1 + narrow / wide * t * shrink / (wide + narrow))
-
-    low, high = 0.0, wide
-    while beyond(high) > outside:
-        low, high = high, 2 * high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if beyond(middle) <= outside else (middle, high)
-    return high
 
 
 def _rounding(law: Noise) -> float:

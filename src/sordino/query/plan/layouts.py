@@ -50,24 +50,23 @@ class Layouts:
 
         The aggregates at `counted` are known already.
         """
-        places = range(len(self.needs.measures))
-        everything = [frozenset(places)] if self.needs.measures else []
+        everything = (frozenset(range(len(self.needs.measures))),) if self.needs.measures else ()
         seen = set()
-        for parts in (everything, self._components(), None):
+        for parts in dict.fromkeys((everything, self._components(), None)):
             layout = self._layout(parts, bounding, counted)
             if layout is not None and layout.blocks not in seen:
                 seen.add(layout.blocks)
                 yield layout
 
-    def _components(self) -> list[frozenset[int]]:
+    def _components(self) -> tuple[frozenset[int], ...]:
         parts = [frozenset((place,)) for place in range(len(self.needs.measures))]
         for joint in self.needs.joint:
             touched = [part for part in parts if part & joint]
             parts = [part for part in parts if not part & joint] + [frozenset().union(*touched)]
-        return parts
+        return tuple(parts)
 
     def _layout(
-        self, parts: list[frozenset[int]] | None, bounding: Bounding, counted: Collection[int]
+        self, parts: tuple[frozenset[int], ...] | None, bounding: Bounding, counted: Collection[int]
     ) -> Layout | None:
         degrees = [need.degree for need in self.needs.measures]
         if parts is None:
@@ -94,7 +93,7 @@ class Layouts:
             blocks = [weighted_block(block, place) for block in blocks]
         return Layout(steps, tuple(blocks), tuple(self._weighted(target) for target in wanted))
 
-    def _tensors(self, parts: list[frozenset[int]], steps: tuple[int, ...], wanted: list[Target]) -> list[Block]:
+    def _tensors(self, parts: tuple[frozenset[int], ...], steps: tuple[int, ...], wanted: list[Target]) -> list[Block]:
         needed = {each for target in wanted for each, _ in target.terms if isinstance(each, Monomial)}
         if not parts:
             return [self._encoder.single(self._encoder.one, 1)] if needed else []

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,17 +78,36 @@ class Design:
                 self._wanted[row, column[statistic]] += weight
         self._wanted *= scales
 
+    @property
+    def fixed(self) -> bool:
+        """Whether the coefficients are the same for any noise."""
+        return self._only is not None or not len(self.owners)
+
+    @cached_property
+    def _only(self) -> Matrix | None:
+        """The one way to read the targets where there are as many features as statistics: no noise changes it."""
+        rows, columns = self._features.shape
+        if not self.determined or rows != columns or not rows:
+            return None
+        try:
+            inverse = np.linalg.inv(self._features)
+        except np.linalg.LinAlgError:
+            return None
+        answers: Matrix = self._wanted @ inverse
+        return answers if self._reads(answers, self._features) else None
+
+    def _reads(self, answers: Matrix, features: Matrix) -> bool:
+        missed = np.abs(answers @ features - self._wanted).max(axis=1, initial=0.0)
+        return not np.any(missed > _CLOSE * np.abs(self._wanted).max(axis=1, initial=0.0))
+
     def coefficients(self, deviations: Sequence[float]) -> Matrix | None:
         """Return a (targets × features), or None if the features do not determine all targets."""
-        if not self.determined:
-            return None
+        if not self.determined or self._only is not None:
+            return self._only
         spreads = np.asarray(deviations)[self.owners]
         scaled = self._features / spreads[:, None]
         answers: Matrix = self._wanted @ np.linalg.pinv(scaled, rcond=1e-12)
-        missed = np.abs(answers @ scaled - self._wanted).max(axis=1, initial=0.0)
-        if np.any(missed > _CLOSE * np.abs(self._wanted).max(axis=1, initial=0.0)):
-            return None
-        return np.asarray(answers / spreads)
+        return np.asarray(answers / spreads) if self._reads(answers, scaled) else None
 
 
 def decode(
@@ -126,7 +146,7 @@ def divide(
     squared_units = np.asarray(units)[design.owners] ** 2
     weights = np.array([target.weight for target in targets])
     objective = 0.0
-    for _ in range(_ROUNDS):
+    for _ in range(2 if design.fixed else _ROUNDS):
         deviations = [unit / share ** (power / 2) for unit, share in zip(units, shares, strict=False)]
         contributions = np.zeros(count)
         if blocks:

@@ -7,6 +7,7 @@ read from imagined groups of a few sizes, by the same code that reads real answe
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,32 +22,29 @@ from .released import Released
 from .run import worth_of
 
 
-def imagine(plan: QueryPlan, rows: float) -> Released:
-    """Return what a group of that many rows would give if the noise happened to be zero."""
+def imagine(plan: QueryPlan, sizes: Sequence[float]) -> Released:
+    """Return what groups of that many rows would give if the noise happened to be zero."""
+    rows = np.asarray(sizes, dtype=np.float64)
     steps = plan.reading.steps
     vectors, laws, worth = [], [], []
     for part in plan.blocks:
         each = worth_of(part, plan)
         for feature in part.block.features:
-            exact = (
-                sum(
-                    _expected(statistic, steps, plan.reading.weight_place) * coefficient
-                    for statistic, coefficient in feature
-                )
-                * rows
+            exact = sum(
+                _expected(statistic, steps, plan.reading.weight_place) * coefficient
+                for statistic, coefficient in feature
             )
-            vectors.append([exact / each])
+            vectors.append(exact / each * rows)
             laws.append(part.mechanism.law)
             worth.append(each)
-    bins = tuple(
-        np.full((1, plan.task.histograms[part.histogram].buckets), rows / plan.task.histograms[part.histogram].buckets)
-        for part in plan.histograms
-    )
+    buckets = [plan.task.histograms[part.histogram].buckets for part in plan.histograms]
+    bins = tuple(np.repeat(rows[:, None] / count, count, axis=1) for count in buckets)
     chosen = tuple(_chosen(part, plan, rows) for part in plan.choices)
-    keys = tuple([None] for _ in plan.question.keys)
+    keys = tuple([None] * len(rows) for _ in plan.question.keys)
     # A group that is shown has at least the least count that is.
-    counts = None if plan.selection is None else np.array([max(math.floor(rows), plan.selection.least)])
-    return Released(keys, np.array(vectors).reshape(-1, 1), tuple(laws), np.array(worth), bins, chosen, counts)
+    counts = None if plan.selection is None else np.maximum(np.floor(rows).astype(np.int64), plan.selection.least)
+    features = np.array(vectors).reshape(-1, len(rows))
+    return Released(keys, features, tuple(laws), np.array(worth), bins, chosen, counts)
 
 
 def _expected(statistic: Statistic, steps: tuple[int, ...], full: int | None) -> float:
@@ -63,18 +61,18 @@ def _expected(statistic: Statistic, steps: tuple[int, ...], full: int | None) ->
     return math.prod(factors)
 
 
-def _chosen(part: Choice, plan: QueryPlan, rows: float) -> tuple[np.ndarray, ...]:
+def _chosen(part: Choice, plan: QueryPlan, rows: np.ndarray) -> tuple[np.ndarray, ...]:
     """Return the buckets that would be chosen: a quantile's own, and its ends as far off as they may be.
 
     Without an interval the ends are as far off as the value itself may be.
     """
     first = part.mechanisms[0]
     if not isinstance(first, GroupedQuantile):
-        return (np.arange(first.count)[None, :],)
+        return (np.repeat(np.arange(first.count)[None, :], len(rows), axis=0),)
 
     def place(ranks: float) -> np.ndarray:
-        share = min(max(float(first.quantile) + ranks / plan.bounding.unit / rows, 0.0), 1.0)
-        return np.array([min(math.floor(share * first.buckets), first.buckets - 1)])
+        shares = np.clip(float(first.quantile) + ranks / plan.bounding.unit / rows, 0.0, 1.0)
+        return np.minimum(np.floor(shares * first.buckets).astype(np.int64), first.buckets - 1)
 
     value = place(0.0)
     if part.without_interval:

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from sordino.accounting.account import Account
 from sordino.accounting.event import Event
 from sordino.arguments import Number
 from sordino.errors import QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.partition import GaussianThreshold
+from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Derived, Picked
 from sordino.query.estimate.evaluate import Evaluated, Input, evaluate
 from sordino.query.estimate.tails import half_width
@@ -82,30 +85,26 @@ class Price:
 
 def column_prices(plan: QueryPlan, confidence: Number, sizes: Sequence[float] = SIZES) -> tuple[ColumnPrice, ...]:
     """Return the expected error of each noisy column of the plan's question."""
-    evaluated = {size: _outputs(plan, size) for size in sizes}
     prices = []
-    for place, output in enumerate(plan.question.outputs):
-        columns = {size: each[place] for size, each in evaluated.items()}
-        first = next(iter(columns.values()))
-        if not first.noisy:
-            continue
-        widths = {
-            size: width for size, each in columns.items() if (width := half_width_of(each, confidence)) is not None
-        }
-        spread = max(widths.values(), default=0.0) - min(widths.values(), default=0.0)
-        depends = spread > 1e-6 * max(widths.values(), default=0.0)
-        prices.append(ColumnPrice(output.name, widths, depends))
+    for output, column in zip(plan.question.outputs, _outputs(plan, sizes), strict=True):
+        if column.noisy:
+            found = half_widths_of(column, confidence)
+            widths = {} if found is None else dict(zip(sizes, found.tolist(), strict=True))
+            spread = max(widths.values(), default=0.0) - min(widths.values(), default=0.0)
+            depends = spread > 1e-6 * max(widths.values(), default=0.0)
+            prices.append(ColumnPrice(output.name, widths, depends))
     return tuple(prices)
 
 
-def _outputs(plan: QueryPlan, size: float) -> list[Evaluated]:
-    values: dict[str, Input] = {f"a{place}": each for place, each in enumerate(read(plan, imagine(plan, size)))}
-    values |= {f"k{place}": [None] for place in range(len(plan.question.keys))}
+def _outputs(plan: QueryPlan, sizes: Sequence[float]) -> list[Evaluated]:
+    """Return what the question shows of imagined groups of these sizes."""
+    values: dict[str, Input] = {f"a{place}": each for place, each in enumerate(read(plan, imagine(plan, sizes)))}
+    values |= {f"k{place}": [None] * len(sizes) for place in range(len(plan.question.keys))}
     return [evaluate(output.expression, values) for output in plan.question.outputs]
 
 
-def half_width_of(column: Evaluated, confidence: Number) -> float | None:
-    """Return half the width of an imagined group's interval (the widest, for lists); None where there is none."""
+def half_widths_of(column: Evaluated, confidence: Number) -> Floats | None:
+    """Return half the width of each imagined group's interval (the widest, for lists); None where there is none."""
     if isinstance(column.bare, Picked):
         return None
     if isinstance(column.bare, Derived):
@@ -114,21 +113,23 @@ def half_width_of(column: Evaluated, confidence: Number) -> float | None:
     if ends is None:
         return None
     low, high = ends
-    return float(abs(high - low).max()) / 2
+    widths: Floats = np.abs(high - low) / 2
+    return np.asarray(widths.reshape(len(widths), -1).max(axis=1))
 
 
-def _linearised(estimate: Derived, confidence: Number) -> float:
-    """Return the half width of a function's linear part: a price is the same each time, so it is not simulated."""
-    noises = []
+def _linearised(estimate: Derived, confidence: Number) -> Floats:
+    """Return the half widths of a function's linear part: a price is the same each time, so it is not simulated."""
+    slopes = []
     for place, law in enumerate(estimate.laws):
         step = max(math.sqrt(law.variance), 1.0) * 1e-3
         up, down = estimate.released.copy(), estimate.released.copy()
         up[place] += step
         down[place] -= step
-        slope = float((estimate.function(up) - estimate.function(down))[0]) / (2 * step)
-        noises.append((law, slope if math.isfinite(slope) else 0.0))
-    widest = (estimate.high - estimate.low) / 2
-    return min(half_width(noises, confidence), widest)
+        slope = (estimate.function(up) - estimate.function(down)) / (2 * step)
+        slopes.append(np.where(np.isfinite(slope), slope, 0.0))
+    columns = np.array(slopes).T.tolist()
+    widths = [half_width(list(zip(estimate.laws, column, strict=True)), confidence) for column in columns]
+    return np.minimum(widths, (estimate.high - estimate.low) / 2)
 
 
 def price_of(whole: WholePlan, account: Any, confidence: Number) -> Price:

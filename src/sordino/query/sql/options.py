@@ -14,7 +14,9 @@ from sordino.arguments import rational, whole
 from sordino.errors import QuestionError
 from sordino.query.model.question import Options
 
-_CLAUSE = ("SELECT", "WITH", "DIFFERENTIAL_PRIVACY")
+MARK = "DIFFERENTIAL_PRIVACY"
+"""A text without this word has no such clause."""
+_CLAUSE = ("SELECT", "WITH", MARK)
 _MOST_CONTRIBUTED = 2**31
 
 

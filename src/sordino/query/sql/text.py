@@ -24,7 +24,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.question import Options
 
-from .options import cut_options
+from .options import MARK, cut_options
 from .refusals import STATEMENTS, refuse
 
 LONGEST_TEXT = 100_000
@@ -66,7 +66,7 @@ def read_text(text: object) -> tuple[exp.Expr, Options, str | None]:
             f"a question may have {LONGEST_TEXT:,} characters, not {len(text):,}; put long lists into a public table",
             "SRD-Q101",
         )
-    tokens = _tokens(BigQuery(), text, lenient=True)
+    tokens = _tokens(BigQuery(), text, lenient=True) if MARK in text.upper() else []
     remaining, options, unit = cut_options(tokens)
     if len(remaining) == len(tokens):
         return _tree(_PlainDuckDB, DuckDB(), _tokens(DuckDB(), text), text), options, unit

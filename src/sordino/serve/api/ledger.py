@@ -7,6 +7,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from fastapi.responses import JSONResponse
 
+from sordino.serve.proofs import Told
+
 from .calls import Calling
 from .models import ERRORS, WitnessedCheckpoint
 
@@ -55,7 +57,8 @@ async def witnessed(call: Calling, key: Annotated[str, Query(min_length=1, max_l
 @router.post("/witness")
 async def add_checkpoint(call: Calling, body: WitnessedCheckpoint) -> Any:
     """Remember the newest checkpoint of another ledger, if it extends what is remembered."""
-    found = await call(
-        lambda service, who: service.add_checkpoint(who, body.key, body.note, body.old_size, body.proof, body.spent)
-    )
-    return JSONResponse(found)
+    return JSONResponse(await call(lambda service, who: service.add_checkpoint(who, _told(body))))
+
+
+def _told(body: WitnessedCheckpoint) -> Told:
+    return Told(body.key, body.note, body.old_size, tuple(body.proof), body.spent, body.anew)

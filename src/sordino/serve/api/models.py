@@ -151,6 +151,7 @@ class WitnessedCheckpoint(Body):
     old_size: Annotated[int, Field(ge=0, le=2**53)]
     proof: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=128)] = []
     spent: dict[str, str] = {}
+    anew: StrictBool = False
 
 
 class ErrorDetail(BaseModel):

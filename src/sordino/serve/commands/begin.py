@@ -7,7 +7,6 @@ bounds, keys and limits are for the owner to fill in, from what is known without
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,26 +34,6 @@ if TYPE_CHECKING:
 _GLOB = "*?["
 _DATABASE = "budget.db"
 _SETTINGS = "sordino.yaml"
-_HEAD = """\
-# What is publicly known about {name}. Names and types of columns were looked at, and nothing else.
-"""
-_HINT = """\
-# Fill in what you know from elsewhere than the data, take the leading '# ' away, and run: sordino declare {file}
-# What is left out is found privately when it is needed, for a part of the price.
-# limits: {{rows: most}}  # how many rows of one {unit} count
-"""
-_CSV_HINT = """\
-# Columns of these files are text until kind says otherwise: {kind: real, bounds: [low, high]}
-"""
-_WORDS = {
-    "boolean": "{}",
-    "integer": "{bounds: [low, high]}",
-    "real": "{bounds: [low, high]}",
-    "text": "{keys: [first, second]}",
-    "date": "{keys: [2026-01-01, 2026-01-02]}",
-    "timestamp": "{}",
-}
-
 EpsilonOption = Annotated[str | None, typer.Option("--epsilon", help="The whole budget: ε of all questions together.")]
 DeltaOption = Annotated[str | None, typer.Option("--delta", help="δ of the whole budget; left out: pure ε.")]
 
@@ -72,6 +51,7 @@ def init(
 ) -> None:
     """Begin: propose what to declare about a data set without looking at values, and open its budget."""
     from sordino.accounting.budget import budget
+    from sordino.serve.proposing import proposed, source_text
 
     given = {"epsilon": epsilon} | ({} if delta is None else {"delta": delta})
     cap = budget(**given)
@@ -82,7 +62,7 @@ def init(
     if file.name == _SETTINGS:
         raise ArgumentError(f"{_SETTINGS} holds the settings; call the data set something else by --name", "SRD-A002")
     check_new(file)
-    text = _proposed(found, _source_text(found, Path(settings.data)), file)
+    text = proposed(found, source_text(found, Path(settings.data)), f"run: sordino declare {file}")
     say(f"{file} would say:", "", text.rstrip(), "", f"Its budget would be {cap}, in {settings.database}.")
     if not yes:
         typer.confirm("Write this down?", abort=True)
@@ -152,45 +132,12 @@ def _data_directory(directory: Path, source: str) -> Path:
     return here if parents[0].resolve().is_relative_to(here) else parents[0].resolve()
 
 
-def _source_text(found: Dataset, data: Path) -> str:
-    """Return the source as declarations hold it: files relative to the directory of data, URLs without a password."""
-    from sordino.query.data.strict_yaml import parse
-
-    source = str(parse(found.to_yaml(), "the declarations")["source"])
-    return str(Path(source).relative_to(data)) if Path(source).is_relative_to(data) else source
-
-
-def _proposed(found: Dataset, source: str, file: Path) -> str:
-    table = found.schema.tables[found.name]
-    lines = [
-        _HEAD.format(name=found.name),
-        _lines({"name": found.name, "unit": found.unit.name, "source": source}),
-        _HINT.format(file=file, unit=found.unit.name),
-        _CSV_HINT if source.lower().removesuffix(".gz").endswith((".csv", ".tsv")) else "",
-        "# columns:\n",
-    ]
-    for name, column in table.columns.items():
-        if name != found.unit.name:
-            lines.append(f"#   {_spelt(name)}: {_WORDS[column.kind.value]}  # {column.kind.value}\n")
-    lines += [f"# {name!r} cannot be asked about: {why}\n" for name, why in table.hidden.items()]
-    return "".join(lines)
-
-
 def _settings_text(settings: Settings, directory: Path) -> str:
+    from sordino.serve.proposing import yaml_lines
+
     here = directory.absolute()
     said = {
         name: os.path.relpath(path, here) if Path(path).is_relative_to(here) else path
         for name, path in (("database", settings.database), ("data", settings.data))
     }
-    return "# Paths are relative to this file.\n" + _lines(said)
-
-
-def _lines(said: Mapping[str, str]) -> str:
-    return "".join(f"{name}: {_spelt(text)}\n" for name, text in said.items())
-
-
-def _spelt(text: str) -> str:
-    """Return a text as YAML spells it, in quotes where it needs them."""
-    from sordino.query.data.strict_yaml import write
-
-    return write([text]).strip().removeprefix("[").removesuffix("]")
+    return "# Paths are relative to this file.\n" + yaml_lines(said)

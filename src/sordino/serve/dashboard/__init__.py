@@ -1,0 +1,29 @@
+"""The dashboard: pages for people, drawn on the server, over the same `Service` that programs reach by the API.
+
+``pages.py``     how a page is drawn: templates, navigation by role, words; what every other file here uses
+``troubles.py``  errors as pages
+``charts.py``    drawings as Vega-Lite specifications
+``entrance.py``  login by token or by single sign-on, logout
+``home.py``      data sets, and all that is public about one: who is protected, columns, budget, policy
+``console.py``   the query console: price first, then run
+``released.py``  releases and their receipts
+``explorer.py``  the ledger: entries, checkpoints, proofs, a live verification
+``offices.py``   the owner's desk: data sets, policies, budgets, tokens, members, approvals
+``openness.py``  the transparency page, and ε in plain words
+
+**Guarantee**: pages call `Service` with the session's `Principal`, as the API does with the token's; they know no
+ledger, no registry and no data. A page works without scripts; those that it has come from this service alone.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from . import console, entrance, explorer, home, offices, openness, released
+from .troubles import install
+
+__all__ = ["install", "router"]
+
+router = APIRouter(include_in_schema=False)
+for _page in (entrance, home, console, released, explorer, offices, openness):
+    router.include_router(_page.router)

@@ -1,0 +1,7 @@
+"""Releases and their receipts."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+router = APIRouter()
