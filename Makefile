@@ -24,8 +24,9 @@ $(STAMP): pyproject.toml scripts/make-environment
 	@scripts/make-environment "$(PYTHON)" "$(VENV)"
 	@touch $@
 
-demo: $(STAMP)  ## six private answers with error bars and prices, a refusal, a report with plots in demo-out/
-	@$(BIN)/python examples/demo.py
+demo: $(STAMP)  ## six private answers, a refusal, a ledger that verifies, a report with plots in demo-out/
+	@rm -rf demo-out
+	@$(BIN)/sordino demo demo-out
 
 test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
 	@scripts/install-servers
@@ -38,7 +39,7 @@ test-long: $(STAMP)  ## the tests that take minutes
 audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query or all
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(STAMP)  ## build the documentation into site/, warnings as errors

@@ -38,7 +38,7 @@ QUESTIONS = {
 }
 
 
-def _serve(directory: str, port: int) -> None:
+def _serve(directory: str, port: int, processes: int) -> None:
     from sordino.serve.running import serve
     from sordino.serve.settings import Settings
 
@@ -49,6 +49,7 @@ def _serve(directory: str, port: int) -> None:
             port=port,
             rate_per_minute=10**7,
             rate_burst=10**7,
+            price_processes=processes,
         )
     )
 
@@ -122,13 +123,14 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds that a client waits between two requests")
     parser.add_argument("--questions", nargs="*", choices=QUESTIONS, default=list(QUESTIONS))
+    parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         token = _prepared(Path(directory))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
-        server = multiprocessing.get_context("spawn").Process(target=_serve, args=(directory, port))
+        server = multiprocessing.get_context("spawn").Process(target=_serve, args=(directory, port, given.processes))
         server.start()
         try:
             for _ in range(200):

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import duckdb
 
 HOME = Path(__file__).parent / "out" / "query"
+EPSILON, KEPT_ROWS = 1.0, 3
+"""What every side may spend on a question, and how many visits of a person count."""
 CITIES = ("Aachen", "Bergen", "Cagliari", "Dublin", "Esbjerg")
 SPARE_BYTES = 20 * 2**30
 """What must be free on the disk before the largest table (about 1 GB) is made: the engine may spill beside it."""
@@ -130,3 +133,10 @@ def _write(query: str, path: Path) -> None:
             unfinished = target.with_suffix(".unfinished")
             connection.execute(f"COPY ({query}) TO '{unfinished}' (FORMAT {target.suffix[1:]})")
             unfinished.rename(target)
+
+
+def task(people: int, copies: int = 1) -> dict[str, Any]:
+    """Return what a side is told of the visits, and the truth that it is judged by."""
+    table = visits(people, copies=copies)
+    truth = {"cities": list(table.cities), "counts": list(table.counts), "means": list(table.means)}
+    return {"path": str(table.path), "epsilon": EPSILON, "rows": KEPT_ROWS, **truth}

@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCE = sorted((ROOT / "src" / "sordino").rglob("*.py"))
-OURS = ("src", "tests", "bench", "docs", "examples", "scripts")
+OURS = ("src", "tests", "bench", "docs", "scripts")
 TEXTS = sorted(
     path
     for path in [
@@ -124,14 +124,6 @@ def test_plain_text_has_no_loose_ends() -> None:
     assert not loose_ends(
         "what is to be done stands in the changelog; and/or/work/life are words; src/work/x is a path"
     )
-
-
-def test_the_demo_runs(tmp_path: Path) -> None:
-    program = [sys.executable, str(ROOT / "examples" / "demo.py")]
-    ran = subprocess.run(program, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603
-    assert "the seventh question is refused" in ran.stdout
-    written = {path.name for path in (tmp_path / "demo-out").iterdir()}
-    assert written == {"report.html", "districts.png", "weekdays.png", "budget.png", "trade-off.png"}
 
 
 def test_version_is_said_once() -> None:

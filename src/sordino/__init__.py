@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .accounting.explain import explain
     from .accounting.neighbours import Neighbours
     from .query.ask import account
+    from .query.data.by_day import days
     from .query.data.dataset import dataset
     from .query.data.declarations_file import dataset_from_file
     from .query.data.declare import bounds, column, keys, limits, personal, private, public
@@ -90,6 +91,7 @@ _HOME = {
     "count_people": "query.frame.aggregates",
     "covariance": "query.frame.aggregates",
     "dataset": "query.data.dataset",
+    "days": "query.data.by_day",
     "source": "query.data.sources",
     "dataset_from_file": "query.data.declarations_file",
     "dataset_from_smartnoise": "query.data.smartnoise",
@@ -145,6 +147,7 @@ __all__ = [
     "dataset",
     "dataset_from_file",
     "dataset_from_smartnoise",
+    "days",
     "deviation",
     "explain",
     "histogram",

@@ -151,7 +151,8 @@ class Gate(LedgerAccount):
     def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
         """Check the policy, charge the plan, run it, settle it; return the release with its receipt."""
         self.stage("planned")
-        self.policy.check(self.part(self.price(plan.event())), approved=self.approved)
+        price = self.on_days(getattr(plan, "days", self.days)).price(plan.event())
+        self.policy.check(self.part(price), approved=self.approved)
         grant = self.reserve_plan(plan)
         self.stage("reserved")
         try:

@@ -67,8 +67,7 @@ def fill(ledger: Ledger, pairs: int, at_once: int = 500) -> None:
         entries, releases = _pairs(shadow, min(at_once, pairs - start))
         session.append(lambda *_, found=entries: found)  # type: ignore[misc]
         with session.log.store.writing() as writing:
-            for release in releases:
-                writing.put_release(release)
+            writing.put_releases(releases)
 
 
 def _pairs(shadow: State, pairs: int) -> tuple[tuple[Entry, ...], list[Release]]:

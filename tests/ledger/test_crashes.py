@@ -169,7 +169,7 @@ def test_an_interrupt_between_commit_and_memory(ledger: Ledger, monkeypatch: pyt
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ledger._session.state, "apply", interrupted)
+        patch.setattr(ledger._session.log, "accept", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ledger.reserve(request())
     assert spent(ledger) == Fraction(1, 10)

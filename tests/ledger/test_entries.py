@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -36,6 +37,7 @@ from sordino.ledger.entries import (
     from_bytes,
     norms_text,
     position_of,
+    spelled,
     to_bytes,
 )
 from sordino.ledger.periods import LATEST
@@ -97,6 +99,25 @@ def test_entries_come_back_from_their_bytes(entry: Entry) -> None:
     assert to_bytes(from_bytes(data)) == data
     assert hash(entry) is not None
     assert json.loads(data)["v"] == 1
+    assert data == spelled(entry)
+
+
+@given(*[st.text(min_size=1, max_size=20)] * 4, st.lists(st.integers(0, SATURATED), min_size=2, max_size=4))
+@settings(deadline=None, max_examples=200)
+def test_the_quick_way_to_write_is_the_plain_one(
+    analyst: str, project: str, event: str, name: str, amount: list[int]
+) -> None:
+    def build() -> Reserved:
+        charges = (Charge(Scope("dataset", name), (), tuple(amount)),)
+        return replace(RESERVED, analyst=analyst, project=project, event=event, charges=charges)
+
+    def outcome(write: Callable[[Reserved], bytes]) -> bytes | str:
+        try:
+            return write(build())
+        except ArgumentError as error:
+            return error.code
+
+    assert outcome(to_bytes) == outcome(spelled)
 
 
 @pytest.mark.parametrize("entry", SAMPLES, ids=lambda entry: entry.kind)

@@ -44,11 +44,9 @@ def test_what_was_put_is_read_back(store: Store) -> None:
     with store.writing() as writing:
         assert writing.lock_head() is None
         writing.begin_head(FIRST)
-        writing.put_entry(0, b"zero", None)
-        writing.put_entry(1, b"one", b"signature")
+        writing.put_entries(0, [b"zero", b"one"], b"signature")
         writing.put_tile(1, 0, b"tile")
-        writing.put_release(Release("a", 3, b"answer"))
-        writing.put_release(Release("b", 1, b"other"))
+        writing.put_releases([Release("a", 3, b"answer"), Release("b", 1, b"other")])
         writing.put_snapshot(Snapshot(1, b"old", "n"))
         writing.put_snapshot(Snapshot(2, b"state", "n"))
         writing.put_head(Head(2, b"frontier", "signed\u2014note"))
@@ -73,7 +71,7 @@ def test_long_logs_are_read_in_batches(store: Store) -> None:
     size = BATCH + 3
     with store.writing() as writing:
         for position in range(size):
-            writing.put_entry(position, b"%d" % position, None)
+            writing.put_entries(position, [b"%d" % position], None)
     with store.reading() as reading:
         batches = list(reading.batches(0, size))
     assert [len(batch) for batch in batches] == [BATCH, 3]
@@ -84,7 +82,7 @@ def test_long_logs_are_read_in_batches(store: Store) -> None:
 def test_a_block_that_raises_leaves_nothing(store: Store) -> None:
     def interrupted() -> None:
         with store.writing() as writing:
-            writing.put_entry(0, b"zero", None)
+            writing.put_entries(0, [b"zero"], None)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -92,15 +90,15 @@ def test_a_block_that_raises_leaves_nothing(store: Store) -> None:
     with store.reading() as reading:
         assert reading.bodies(0, 9) == []
     with store.writing() as writing:  # and the lock is free
-        writing.put_entry(0, b"zero", None)
+        writing.put_entries(0, [b"zero"], None)
     store.close()
 
 
 def test_positions_are_taken_once(store: Store) -> None:
     with store.writing() as writing:
-        writing.put_entry(0, b"zero", None)
+        writing.put_entries(0, [b"zero"], None)
     with pytest.raises(LedgerError, match="SRD-L053"), store.writing() as writing:
-        writing.put_entry(0, b"other", None)
+        writing.put_entries(0, [b"other"], None)
     store.close()
 
 
@@ -185,7 +183,7 @@ def test_a_lost_commit_is_told_apart(store: Store, monkeypatch: pytest.MonkeyPat
     with monkeypatch.context() as patch:
         patch.setattr(store, "_begun", lambda: Lossy(begun(), store.failures[0]))
         with pytest.raises(UnknownOutcomeError, match=r"did not say.*SRD-L055"), store.writing() as writing:
-            writing.put_entry(0, b"zero", None)
+            writing.put_entries(0, [b"zero"], None)
     with store.writing() as writing:  # on a new connection; the commit had succeeded
         assert [tuple(row) for row in writing.bodies(0, 9)] == [(0, b"zero")]
     store.close()

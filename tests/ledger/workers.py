@@ -20,7 +20,7 @@ def add_one(place: str, times: int) -> None:
         with store.writing() as writing:
             head = writing.lock_head()
             assert head is not None
-            writing.put_entry(head.size, b"%d" % os.getpid(), None)
+            writing.put_entries(head.size, [b"%d" % os.getpid()], None)
             writing.put_head(Head(head.size + 1, head.frontier, head.note))
     store.close()
 

@@ -142,7 +142,7 @@ def test_every_method_is_tried() -> None:
 @pytest.mark.parametrize("sql", [*OPERATORS, *METHODS])
 def test_the_text_of_an_expression_is_how_it_is_written(sql: str) -> None:
     formula = {**OPERATORS, **METHODS}[sql]()
-    again = eval(repr(formula), {"col": col, "when": when, "datetime": datetime})  # noqa: S307
+    again = eval(repr(formula), {"col": col, "lit": lit, "when": when, "datetime": datetime})  # noqa: S307
     assert framed(again) == framed(formula)
 
 

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from playwright.sync_api import Browser
 
+from serve.browsers import chromium
 from serve.places import OWNER, opened
+from serve.visits import Visit
 from sordino.serve.app import create_app
 from sordino.serve.service import Service
 
@@ -23,6 +26,13 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with opened(tmp_path_factory.mktemp("quiet")) as found:
         yield found
         assert found.checkpoint(OWNER)["size"] == 1
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, for `browsers.watched`."""
+    with chromium() as found:
+        yield found
 
 
 class Caller:
@@ -57,3 +67,22 @@ def call(service: Service) -> Iterator[Caller]:
 def quiet_call(quiet: Service) -> Iterator[Caller]:
     with TestClient(create_app(quiet)) as client:
         yield Caller(quiet, client)
+
+
+Visits = Callable[[str | None], Visit]
+
+
+def _visits(call: Caller) -> Visits:
+    return lambda role: Visit(call.service, call.client, None if role is None else call.tokens[role])
+
+
+@pytest.fixture
+def visit(call: Caller) -> Visits:
+    """Somebody at the dashboard, by role: owner, analyst, other, stranger, auditor, or None for nobody."""
+    return _visits(call)
+
+
+@pytest.fixture(scope="module")
+def quiet_visit(quiet_call: Caller) -> Visits:
+    """The same for tests in which nothing may be charged."""
+    return _visits(quiet_call)

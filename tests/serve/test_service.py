@@ -256,7 +256,7 @@ def test_caps_of_analysts_say_what_falls_short(service: Service) -> None:
         {"words": {"mechanism": "none"}},
         {"epsilon": None, "error": {"within": 5}},
         {"epsilon": None, "error": {"within": 5, "of": "rides", "by": 3}},
-        {"days": ["2026-13-01"]},
+        {"days": ["2026-11-01"]},
     ],
 )
 def test_words_that_are_off_are_refused_without_a_charge(quiet: Service, change) -> None:  # type: ignore[no-untyped-def]

@@ -48,7 +48,7 @@ def test_settings_that_are_off(tmp_path: Path, text: str) -> None:
 
 def test_what_goes_together() -> None:
     for words in (
-        {"witness": "https://w.example"},
+        {"witness": "http://w.example"},
         {"oidc_issuer": "https://i"},
         {"oidc_issuer": "https://i", "oidc_client": "c"},
     ):

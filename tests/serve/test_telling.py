@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from datetime import date
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from fastapi import FastAPI, Form, Request, Response
 from fastapi.testclient import TestClient
@@ -11,11 +16,13 @@ from fastapi.testclient import TestClient
 from serve.places import ANALYST, DECLARATIONS, OWNER, count, opened, settings_at, write_trips
 from sordino.accounting.bound import Bound
 from sordino.accounting.events import Pure
-from sordino.errors import GrantError, LedgerError
+from sordino.errors import ArgumentError, BudgetError, GrantError, QuestionError
 from sordino.ledger.witness import FileWitness
 from sordino.serve.app import create_app
 from sordino.serve.browsing import COOKIE, begin_session, end_session, form_session_of, session_of
+from sordino.serve.identity import Principal
 from sordino.serve.quoting import Quote
+from sordino.serve.refusals import StateError
 from sordino.serve.service import Service
 
 
@@ -48,17 +55,72 @@ def test_a_restored_ledger_shows_what_was_burnt(tmp_path: Path) -> None:
         assert service.budget(OWNER, "trips")["used"] == 0.5
 
 
+BY_DAY = """
+name: visits
+unit: rider
+source: visits.parquet
+limits: {rows: 3}
+blocks: {days: day, protects: person-day, first: 2026-11-01}
+"""
+
+
+def on_days(first: int, last: int, epsilon: str = "0.75", **more: Any) -> dict[str, Any]:
+    where = f"day BETWEEN '2026-11-0{first}' AND '2026-11-0{last}'"
+    sql = "SELECT COUNT(*) AS visits FROM visits WHERE {where}"
+    return {"dataset": "visits", "sql": sql.format(where=where), "epsilon": epsilon, **more}
+
+
 def test_days_with_budgets_of_their_own(tmp_path: Path) -> None:
-    write_trips(tmp_path)
+    days = [date(2026, 11, 1 + place % 9) for place in range(90)]
+    pq.write_table(pa.table({"rider": list(range(90)), "day": days, "end": days}), tmp_path / "visits.parquet")
+    who = Principal("ann", "analyst", frozenset({"visits"}))
     with Service.open(settings_at(tmp_path)) as service:
-        service.register(OWNER, DECLARATIONS, {"epsilon": 1, "blocks": "owner-in-one-block"})
+        told = service.register(OWNER, BY_DAY, {"epsilon": 1})
+        assert (told["unit"], told["blocks"]["days"]) == ("(rider, day)", "day")
+        released = service.run(who, on_days(1, 3))
+        assert json.loads(json.loads(released["receipt"])["reserved"])["charges"][0][1] == [
+            "2026-11-01",
+            "2026-11-02",
+            "2026-11-03",
+        ]
+        assert any("the unit is (rider, day)" in note for note in released["answer"]["notes"])
+        price = service.price(who, on_days(3, 4))
+        assert (price["fits"], price["would_fit"], price["used"]) == (False, {"epsilon": "0.25"}, 0.75)
+        assert service.price(who, on_days(4, 9))["used"] == 0
+        with pytest.raises(BudgetError, match=r"the busiest of 2026-11-03 to 2026-11-04, 75 % is used"):
+            service.run(who, on_days(3, 4))
+        service.run(who, on_days(4, 9))
+        with pytest.raises(QuestionError, match="say which days you mean"):
+            service.price(who, {**on_days(1, 1), "sql": "SELECT COUNT(*) AS n FROM visits"})
+        budget = service.budget(OWNER, "visits")
+        assert (budget["used"], budget["lifetime"], budget["blocks"]) == (0.75, "1.5", "unit-per-block")
+        assert "on each, not within that budget over all" in budget["promise"]
+        assert [each["used"] for each in budget["by_day"]] == [0.75] * 9
+        assert [part for _, part in budget["points"]] == [0.75, 0.75]
+        service.ledger.freeze("SRD-L068")
+        service.ledger.restore("olga", "put back")
+        assert [part for _, part in service.budget(OWNER, "visits")["points"]][:2] == [0.75, 0.75]
+
+
+def test_nobody_says_by_the_way_which_days_are_charged(tmp_path: Path) -> None:
+    with opened(tmp_path) as service:
         for ask in (service.price, service.run):
-            with pytest.raises(LedgerError) as refused:
-                ask(ANALYST, count())
-            assert refused.value.code == "SRD-L029"
-        service.run(ANALYST, count("0.75", days=["2026-11-01"]))
-        assert not service.price(ANALYST, count("0.75", days=["2026-11-01", "2026-11-02"]))["fits"]
-        assert service.price(ANALYST, count("0.75", days=["2026-11-02"]))["fits"]
+            with pytest.raises(ArgumentError, match="no field 'days'"):
+                ask(ANALYST, count(days=["2026-11-01"]))
+        with pytest.raises(ArgumentError, match="no field 'blocks'"):
+            service.register(OWNER, DECLARATIONS, {"epsilon": 1, "blocks": "owner-in-one-block"})
+
+
+def test_days_stay_what_they_were_when_the_budget_was_opened(tmp_path: Path) -> None:
+    days = [date(2026, 11, 1)] * 3
+    pq.write_table(pa.table({"rider": [1, 2, 3], "day": days, "end": days}), tmp_path / "visits.parquet")
+    with Service.open(settings_at(tmp_path)) as service:
+        service.register(OWNER, BY_DAY, {"epsilon": 1})
+        service.register(OWNER, BY_DAY.replace("first: 2026-11-01", "first: 2026-10-01"), None)
+        for old, new in (("days: day", "days: end"), ("person-day", "person"), ("blocks:", "# blocks:")):
+            with pytest.raises(StateError) as refused:
+                service.register(OWNER, BY_DAY.replace(old, new), None)
+            assert refused.value.code == "SRD-S015"
 
 
 def test_a_quote_gives_nothing(quiet: Service) -> None:

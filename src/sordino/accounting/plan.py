@@ -10,7 +10,11 @@ from .event import Event
 
 @runtime_checkable
 class Plan(Protocol):
-    """Anything that can be priced before data is touched."""
+    """Anything that can be priced before data is touched.
+
+    A plan may also have `days`, all days that it reads, spelled as 2026-06-03: it is charged on those where days have
+    budgets of their own.
+    """
 
     @property
     def bound(self) -> Bound:

@@ -9,7 +9,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from sordino.errors import ArgumentError, BudgetError
 
@@ -83,6 +83,13 @@ class Tally(ABC):
                 f"plan must have a bound and an event(), but {type(plan).__name__} does not", "SRD-A001"
             )
         return self.reserve(plan.event(), plan.bound)
+
+    def on_days(self, days: tuple[str, ...]) -> Self:  # noqa: ARG002
+        """Return the account for what reads these days alone; one whose days have no budgets of their own is itself.
+
+        **Guarantee**: without such budgets everything is added up, whichever days it reads.
+        """
+        return self
 
     degrades = False
     """Whether a question that does not fit may be answered with the noise that does."""

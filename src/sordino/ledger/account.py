@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from sordino.accounting.account import Account, Price
 from sordino.accounting.account import price as price_of
@@ -19,6 +19,7 @@ from sordino.accounting.event import Event
 from sordino.accounting.filter import Filter
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.plan import Plan
 from sordino.accounting.tally import Entry
 from sordino.errors import ArgumentError, BudgetError, GrantError
 
@@ -81,8 +82,11 @@ class LedgerAccount(Account):
 
     @property
     def spent(self) -> Vector:
-        """What counts against the caps: since the period began, and on the busiest day where days have budgets."""
-        return self._look(lambda state: state.balance(self.dataset).busiest)
+        """What counts against the caps: since the period began; where days have budgets on the busiest day.
+
+        With `days`, on the busiest of these.
+        """
+        return self._look(lambda state: state.balance(self.dataset).busiest_of(self.days))
 
     @property
     def lifetime(self) -> Vector:
@@ -106,13 +110,24 @@ class LedgerAccount(Account):
             if charge.scope == self.dataset
         )
 
+    def on_days(self, days: tuple[str, ...]) -> Self:
+        """Return the same account for what reads these days and no others."""
+        found = object.__new__(type(self))
+        vars(found).update(vars(self), days=days)
+        return found
+
+    def reserve_plan(self, plan: Plan) -> Grant:
+        """Charge everything that `plan` will run, on the days that it reads if it says which."""
+        days = getattr(plan, "days", self.days)
+        return super().reserve_plan(plan) if days == self.days else self.on_days(days).reserve_plan(plan)
+
     def price(self, event: Event) -> Price:
         """Return what `event` would cost the data set, and whether it would fit every scope that it concerns."""
         return self._look(lambda state: self._price_in(state, event))
 
     def _price_in(self, state: State, event: Event) -> Price:
         balance = state.balance(self.dataset)
-        quote = price_of(balance.rule.filter, event, balance.busiest)
+        quote = price_of(balance.rule.filter, event, balance.busiest_of(self.days))
         unit, neighbours = balance.rule.unit, balance.rule.neighbours
         if unit is None or neighbours is None:
             return quote

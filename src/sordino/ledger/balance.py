@@ -16,6 +16,9 @@ from .vectors import summed
 Paid = tuple[int, dict[str, Vector], Vector]
 """What a balance would hold after a charge: the sum (packed), the days that change, and the largest of any day."""
 
+Held = tuple[int, Vector, Vector, int, Rule, dict[str, Vector | None]]
+"""What a balance holds now, as far as a charge, a refresh or another budget can change it."""
+
 _NO_DAYS: dict[str, Vector] = {}
 
 
@@ -66,6 +69,12 @@ class Balance:
         """What counts against the caps: the sum, or where days have budgets the largest of any day in each column."""
         return self._largest if self.by_day else self.spent
 
+    def busiest_of(self, days: tuple[str, ...]) -> Vector:
+        """Return the same for what reads these days alone; for all of them if none are named."""
+        if not days or not self.by_day or self.rule.one_column_for_all_blocks:
+            return self.busiest
+        return tuple(map(max, self.floor, self.floor, *(self.days.get(day, self.floor) for day in days)))
+
     def due(self, time: int) -> int | None:
         """Return the period that must be entered before anything is charged at `time`, or None."""
         if self.refresh is None:
@@ -115,6 +124,22 @@ class Balance:
         self._sum = self._lanes.add(self._sum, packed(amount))
         self._largest, self.floor = summed(self._largest, amount), summed(self.floor, amount)
         self.days = {day: summed(held, amount) for day, held in self.days.items()}
+
+    def held(self, days: tuple[str, ...]) -> Held:
+        """Return what `go_back` needs after something was charged on `days`, or changed beside them."""
+        on_days = {day: self.days.get(day) for day in days}
+        return self._sum, self._largest, self.before, self.period, self.rule, on_days
+
+    def go_back(self, held: Held) -> None:
+        """Hold again what `held` returned."""
+        self._sum, self._largest, self.before, self.period, rule, days = held
+        if rule is not self.rule:
+            self.set_rule(rule)
+        for day, before in days.items():
+            if before is None:
+                self.days.pop(day, None)
+            else:
+                self.days[day] = before
 
     def restore(self, number: int, spent: Vector, before: Vector, floor: Vector, days: dict[str, Vector]) -> None:
         """Hold what a snapshot says."""

@@ -60,8 +60,13 @@ def encode(value: Any) -> bytes:
     b'{"a":null,"b":[1,"\\xc3\\xa9"]}'
     """
     _check(value)
+    return utf8(_write(value))
+
+
+def utf8(text: str) -> bytes:
+    """Return `text` in UTF-8, or raise `ArgumentError` if it has none."""
     try:
-        return _write(value).encode()
+        return text.encode()
     except UnicodeEncodeError:
         raise ArgumentError(
             "a text holds half of a surrogate pair, which UTF-8 cannot spell; remove it", "SRD-A001"

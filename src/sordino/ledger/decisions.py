@@ -8,8 +8,9 @@ return, `State.apply` takes; nothing here changes the state.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
 from sordino.accounting.bound import Bound
@@ -67,6 +68,11 @@ class Request:
     pause: int = 0
     """The milliseconds that must lie between two reservations of one analyst."""
 
+    @cached_property
+    def event_text(self) -> str:
+        """The canonical text of the event."""
+        return self.event.to_json()
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -121,13 +127,7 @@ def decide_reserve(state: State, request: Request, now: int) -> Decision:
     time, charges = _time(state, now), charges_of(state, request)
     _check_pause(state, request, time)
     shortfalls = tuple(
-        Shortfall(
-            scope.block(day) if day else scope, balance.rule.filter, seen, request.event, balance.next_start(time)
-        )
-        for scope, days, amount in charges
-        for balance in (state.balance(scope),)
-        for day, seen in balance.seen(days, time)
-        if not balance.rule.filter.fits(seen, amount)
+        each for charge in charges for each in _shortfalls(charge, state.balance(charge.scope), request.event, time)
     )
     if shortfalls:
         return Decision(shortfalls=shortfalls)
@@ -218,6 +218,17 @@ def _check_pause(state: State, request: Request, time: int) -> None:
         )
 
 
+def _shortfalls(charge: Charge, balance: Balance, event: Event, time: int) -> Iterator[Shortfall]:
+    """Yield where a charge does not fit the balance of its scope."""
+    scope, days, amount = charge
+    if balance.due(time) is None and balance.paid(days, amount) is not None:
+        return  # the rule, and by far the quickest to find
+    for day, seen in balance.seen(days, time):
+        if not balance.rule.filter.fits(seen, amount):
+            where = scope.block(day) if day else scope
+            yield Shortfall(where, balance.rule.filter, seen, event, balance.next_start(time))
+
+
 def _check_alive(state: State) -> None:
     if state.frozen is not None:
         raise FrozenError(
@@ -277,7 +288,7 @@ def _reserved(request: Request, charges: tuple[Charge, ...], sequence: int, time
         time,
         id=f"{sequence}-{request.token}",
         charges=charges,
-        event=request.event.to_json(),
+        event=request.event_text,
         unit=request.bound.unit.name,
         neighbours=request.bound.neighbours.value,
         norms=norms_text(request.bound),

@@ -17,10 +17,10 @@ from sordino.accounting.budget import Budget
 from sordino.accounting.columns import Vector
 from sordino.errors import ArgumentError, LedgerError
 
-from .canonical import encode
+from .canonical import encode, utf8
 from .charging import Charge, Failed, Reserved, Settled, norms_text, position_of
 from .entry import PLAIN, Entry, Spelling, ascending, checked_reason, is_count, require, whole_scope, word
-from .quick import read_quickly
+from .quick import WRITERS, read_quickly
 from .rule import Rule
 from .scope import Scope, checked_name
 from .vectors import read_vector, vector_text
@@ -42,6 +42,7 @@ __all__ = [
     "from_bytes",
     "norms_text",
     "position_of",
+    "spelled",
     "to_bytes",
 ]
 
@@ -195,6 +196,14 @@ KINDS: dict[str, type[Entry]] = {
 
 def to_bytes(entry: Entry) -> bytes:
     """Return the canonical spelling of `entry`."""
+    write = WRITERS.get(type(entry))
+    if write is not None:
+        return utf8(write(entry))
+    return spelled(entry)
+
+
+def spelled(entry: Entry) -> bytes:
+    """Return the canonical spelling of `entry` in the plain way, whatever kind it is."""
     head = {"kind": entry.kind, "sequence": entry.sequence, "time": entry.time, "v": VERSION}
     return encode(head | entry.body())
 

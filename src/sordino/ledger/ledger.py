@@ -31,7 +31,7 @@ from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from . import decisions
 from .decisions import Decision, Request
-from .entries import Budgeted, Entry, Failed, Frozen, Opened, Restored, Settled, from_bytes, position_of, to_bytes
+from .entries import Budgeted, Entry, Failed, Frozen, Opened, Restored, Settled, from_bytes, position_of
 from .keys import SigningKey, VerifyingKey
 from .log import Log
 from .opening import Place, key_for, store_at, witness_for
@@ -42,10 +42,10 @@ from .rule import Rule
 from .scope import Scope
 from .session import Session
 from .state import Keyed, State
-from .store import Release
+from .store import Head, Release
 from .tree import consistency_proof, inclusion_proof
 from .verify import Progress, Report, verify_store
-from .witness import Witness
+from .witness import Seen, Witness
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entry)
@@ -125,25 +125,25 @@ class Ledger:
             decided[:] = [decisions.decide_reserve(state, request, now)]
             return decided[0].entries
 
-        self._session.append(decide)
+        written = self._session.append(decide)
         decision = decided[0]
         if decision.earlier is not None:
             return self._replay(decision.earlier)
         if decision.reserved is None:
             raise decision.refusal()
-        return Reservation(decision.reserved)
+        return Reservation(decision.reserved, written.bodies[-1])
 
     def settle(self, reservation: Reservation | str, release: bytes) -> Receipt:
         """Keep what was released (noise included) under a reservation, and return the receipt."""
         if not isinstance(release, bytes):
             raise ArgumentError(f"release must be the released body as bytes, not {type(release).__name__}", "SRD-A001")
         identifier, digest = _identifier(reservation), release_digest(release)
-        with self._session.mutex:
-            (settled,) = self._session.append(
-                lambda state, now: (decisions.decide_settle(state, identifier, digest, now),), (identifier, release)
-            )
-            charge = to_bytes(reservation.entry) if isinstance(reservation, Reservation) else None
-            return self._receipt(Release(identifier, settled.sequence, release), charge, to_bytes(settled))
+        written = self._session.append(
+            lambda state, now: (decisions.decide_settle(state, identifier, digest, now),), (identifier, release)
+        )
+        kept = Release(identifier, written.entries[-1].sequence, release)
+        charge = reservation.body if isinstance(reservation, Reservation) else None
+        return self._receipt(kept, written.head or self._session.log.head, charge, written.bodies[-1])
 
     def fail(self, reservation: Reservation | str, code: str) -> Failed:
         """Say that a reservation came to nothing, by the code of a mute error. The charge stands."""
@@ -224,9 +224,14 @@ class Ledger:
         return 0 if head is None else head.size
 
     @property
-    def witness(self) -> Witness:
-        """Who remembers for this ledger."""
-        return self._session.log.witness
+    def watched(self) -> bool:
+        """Whether anybody remembers for this ledger."""
+        return self._session.log.witness.watches
+
+    def seen(self) -> Seen | None:
+        """Return what the witness remembers, also where that froze the ledger."""
+        with self._session.mutex:
+            return self._session.log.witness.recall()
 
     def inclusion(self, position: int, size: int | None = None) -> tuple[bytes, ...]:
         """Return the proof that the entry at `position` is in the tree of `size` entries, by default the newest."""
@@ -246,7 +251,7 @@ class Ledger:
     def receipt(self, identifier: str) -> Receipt:
         """Return a receipt, under the newest checkpoint, for what was settled under a reservation."""
         kept = self._kept(identifier)
-        return self.look(lambda _: self._receipt(kept))
+        return self._receipt(kept, self.look(lambda _: self._session.log.head))
 
     def verify(self, progress: Progress | None = None) -> Report:
         """Read everything again and judge it; a ledger that is not sound freezes."""
@@ -261,15 +266,16 @@ class Ledger:
         self._session.close()
 
     def _price(self, request: Request) -> None:
-        """Find the prices, which are then remembered, so that nobody waits for them under the store's lock."""
-        with self._session.turn():
-            state = self._session.state
-            if not all(scope.text in state.balances for scope in request.datasets):
-                return  # nobody here has read of them yet; what is decided under the lock will know
-            scopes = state.concerned(list(request.datasets), request.analyst, request.project)
-            filters = [state.balance(scope).rule.filter for scope in scopes]
-        for each in filters:
-            each.charge(request.event)
+        """Find the prices, which are then remembered, so that nobody waits for them under the store's lock.
+
+        No turn is taken: what was read of the rules so far will do, and whoever decides reads them again.
+        """
+        state = self._session.state
+        if not all(scope.text in state.balances for scope in request.datasets):
+            return  # nobody here has read of them yet; what is decided under the lock will know
+        for scope in state.concerned(list(request.datasets), request.analyst, request.project):
+            if (balance := state.balances.get(scope.text)) is not None:
+                balance.rule.filter.charge(request.event)
 
     def _one(self, decide: Callable[[State, int], E]) -> E:
         decided: list[E] = []
@@ -301,14 +307,14 @@ class Ledger:
             "SRD-L072",
         )
 
-    def _receipt(self, kept: Release, charge: bytes | None = None, settled: bytes | None = None) -> Receipt:
-        log, reserved = self._session.log, position_of(kept.id)
+    def _receipt(self, kept: Release, head: Head, charge: bytes | None = None, settled: bytes | None = None) -> Receipt:
+        nodes, reserved = self._session.log.nodes, position_of(kept.id)
         return Receipt(
             charge or self.entry(reserved),
-            inclusion_proof(reserved, log.size, log.nodes),
+            inclusion_proof(reserved, head.size, nodes),
             settled or self.entry(kept.settled),
-            inclusion_proof(kept.settled, log.size, log.nodes),
-            log.head.note,
+            inclusion_proof(kept.settled, head.size, nodes),
+            head.note,
             self.key.text,
             kept.body,
         )

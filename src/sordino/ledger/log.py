@@ -30,6 +30,7 @@ _ID_BYTES = 4
 class Appended:
     """Entries that were put into the store together; they count once the commit has succeeded."""
 
+    first: int
     bodies: tuple[bytes, ...]
     frontier: Frontier
     head: Head
@@ -150,23 +151,21 @@ class Log:
         leaves = tuple(leaf_hashes(bodies))
         frontier = self.frontier.extend(leaves)
         head = self._signed(frontier)
-        for place, body in enumerate(bodies, self.size):
-            writing.put_entry(place, body, _signature(head.note) if place == frontier.size - 1 else None)
+        writing.put_entries(self.size, bodies, _signature(head.note))
         for place, leaf in enumerate(leaves, self.size):
             for level, at, found in self.nodes.grow(place, leaf):
                 writing.put_tile(level, at, found)
         writing.put_head(head)
-        return Appended(bodies, frontier, head)
+        return Appended(self.size, bodies, frontier, head)
 
     def accept(self, appended: Appended) -> None:
         """Take in what was appended, now that it has been committed."""
         self.frontier, self.head = appended.frontier, appended.head
 
-    def holds(self, appended: Appended) -> bool:
-        """Return whether the store holds what was appended, after a commit of which nobody knows the outcome."""
-        end = appended.frontier.size
+    def holds(self, first: int, bodies: tuple[bytes, ...]) -> bool:
+        """Return whether the store holds these entries from position `first`, when nobody knows what a commit did."""
         with self.store.reading() as reading:
-            return tuple(row[1] for row in reading.bodies(end - len(appended.bodies), end)) == appended.bodies
+            return tuple(row[1] for row in reading.bodies(first, first + len(bodies))) == bodies
 
     def _signed(self, frontier: Frontier) -> Head:
         note = Checkpoint(self.key.name, frontier.size, frontier.root).sign(self.key)

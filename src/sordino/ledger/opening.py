@@ -51,6 +51,8 @@ def witness_for(store: Store, witness: Witness | Place | None) -> Witness:
     if witness is None:
         return FileWitness(_beside(store, ".witness", "witness"))
     if isinstance(witness, str | os.PathLike):
+        if "://" in os.fspath(witness):
+            raise ArgumentError("a witness that is an address is for services: set it in sordino.yaml", "SRD-A003")
         return FileWitness(witness)
     return witness
 

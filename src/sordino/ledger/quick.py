@@ -1,24 +1,30 @@
-"""The quick way to read the two kinds of entries that make up nearly all of a ledger: by pattern, without JSON.
+"""The quick way to read and write the two kinds of entries that make up nearly all of a ledger, without JSON.
 
 The canonical spelling of an entry is one string of bytes, so a pattern can accept it and nothing else: the keys in
 order, no white space, numbers without leading zeros, texts without escapes (but for quotes inside an event). What a
 pattern does not accept is read as JSON in ``entries.py`` and spelled again, which says what is wrong, or takes it if it
 was only unusual.
 
-**Guarantee**: whatever is accepted here is accepted there, as the same entry. Held by ``tests/ledger/test_quick.py``.
+**Guarantee**: whatever is accepted here is accepted there, as the same entry, and what is written here is what
+``canonical.py`` would write. Held by ``tests/ledger/test_entries.py``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
+from json.encoder import encode_basestring as _quoted
+from typing import Any
+
+from sordino.accounting.columns import Vector
 
 from .canonical import LARGEST_NUMBER
 from .charging import Charge, Reserved, Settled, check_charged, check_days, check_names, check_norms
 from .entry import Entry
 from .periods import LATEST
 from .scope import Scope
-from .vectors import read_vector
+from .vectors import read_vector, vector_text
 
 _NUMBER = r"(0|[1-9][0-9]{0,15})"
 _TEXT = r'[^"\\\x00-\x1f]{1,200}'
@@ -100,3 +106,31 @@ def _days(spelled: str) -> tuple[str, ...]:
     days = tuple(spelled.replace('"', "").split(","))
     check_days(days)
     return days
+
+
+def _write_settled(entry: Settled) -> str:
+    return (
+        f'{{"id":"{entry.id}","kind":"settled","release":"{entry.release}","sequence":{entry.sequence},'
+        f'"time":{entry.time},"v":1}}'
+    )
+
+
+def _write_reserved(entry: Reserved) -> str:
+    charges = ",".join([_write_charge(*charge) for charge in entry.charges])
+    key = "null" if entry.key is None else f'"{entry.key}"'
+    project = "null" if entry.project is None else _quoted(entry.project)
+    return (
+        f'{{"analyst":{_quoted(entry.analyst)},"charges":[{charges}],"event":{_quoted(entry.event)},"id":"{entry.id}",'
+        f'"key":{key},"kind":"reserved","neighbours":"{entry.neighbours}","norms":"{entry.norms}",'
+        f'"plan":"{entry.plan}","project":{project},"request":"{entry.request}","sequence":{entry.sequence},'
+        f'"time":{entry.time},"unit":{_quoted(entry.unit)},"v":1,"what":"{entry.what}"}}'
+    )
+
+
+def _write_charge(scope: Scope, days: tuple[str, ...], amount: Vector) -> str:
+    spelled = ",".join([f'"{day}"' for day in days])
+    return f'[{_quoted(scope.text)},[{spelled}],"{vector_text(amount)}"]'
+
+
+WRITERS: dict[type[Entry], Callable[[Any], str]] = {Settled: _write_settled, Reserved: _write_reserved}
+"""How to spell an entry of each kind; its own checks have seen to it that only names and events need to be quoted."""

@@ -109,12 +109,19 @@ class Facts:
 
     def __str__(self) -> str:
         charge, settled = self.reserved, self.settled
-        scopes = ", ".join(str(each.scope) for each in charge.charges)
+        scopes = ", ".join(f"{each.scope}{_on(each.days)}" for each in charge.charges)
         return (
             f"{self.checkpoint.origin} charged {scopes} at position {charge.sequence} for a {charge.what} of "
             f"{charge.analyst}, which protects each {charge.unit} under {charge.neighbours}, and settled it at "
             f"position {settled.sequence} with the release {settled.release}"
         )
+
+
+def _on(days: tuple[str, ...]) -> str:
+    """Say on which days a scope was charged, where days have budgets of their own."""
+    if len(days) < 2:
+        return "".join(f" on {day}" for day in days)
+    return f" on each of {len(days)} days from {days[0]} to {days[-1]}"
 
 
 def release_digest(body: bytes) -> str:

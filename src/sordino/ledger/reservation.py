@@ -12,6 +12,8 @@ class Reservation:
     """A charge that is committed and witnessed: permission to run what was asked for, once."""
 
     entry: Reserved
+    body: bytes
+    """Its canonical spelling, as it stands in the ledger."""
 
     @property
     def id(self) -> str:

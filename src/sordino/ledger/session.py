@@ -1,7 +1,8 @@
 """One process at a ledger: the log and the state that it adds up to, read to the same place, one thread at a time.
 
 The core of everything is `Session.append`: take the store's lock → read on to the newest entry → decide → append, with
-a freshly signed head → commit → tell the witness.
+a freshly signed head → commit → tell the witness. What several threads want at one moment goes this way together
+(``together.py``): one after the other is decided, and all are committed and signed at once.
 
 **Guarantee.** When `append` returns, what was decided is committed, synced and witnessed, and was decided by the state
 of all entries before it. When it raises, either nothing was appended, or (a lost commit that nobody can look up, or a
@@ -24,12 +25,11 @@ from .loading import load, take_in, written
 from .log import Appended, Log
 from .scope import Scope
 from .state import State
-from .store import Head, Reading, Release, UnknownOutcomeError
+from .store import Head, Reading, Release, UnknownOutcomeError, Writing
+from .together import Decide, Gather, Line, Wish
+from .undoing import Trial
 from .vectors import vector_text
 from .witness import Seen, Witness
-
-Decide = Callable[[State, int], tuple[Entry, ...]]
-"""What to append, given the state of all entries so far and the clock."""
 
 CHECKPOINT_EVERY = 4096
 """After so many entries a signed checkpoint is kept among them."""
@@ -45,6 +45,10 @@ _TOUCHED: dict[type[Entry], Callable[[Any], list[Scope]]] = {
 """The scopes whose lifetime totals an entry changes."""
 
 
+def _nobody(_: Entry) -> list[Scope]:
+    return []
+
+
 class Session:
     """What a process knows of a ledger, and its turn at it."""
 
@@ -54,6 +58,8 @@ class Session:
         self.frozen: FrozenError | None = None
         self.mutex = threading.RLock()
         self.clock = clock
+        self._line = Line(self._write)
+        self._trial: Trial | None = None
         self._process = os.getpid()
         self._closed = False
         self._in_step = False
@@ -101,37 +107,20 @@ class Session:
             self._hear()  # before the head is read, for others go on meanwhile
             self._read_on(reading, reading.head())
 
-    def append(self, decide: Decide, keep: tuple[str, bytes] | None = None) -> tuple[Entry, ...]:
-        """Append what is decided, with a release to `keep` under an identifier, as the module says."""
-        with self.turn():
-            entries: tuple[Entry, ...] = ()
-            appended: Appended | None = None
-            try:
-                with self.log.store.writing() as writing:
-                    head = writing.lock_head()
-                    self._hear()
-                    self._read_on(writing, head)
-                    entries = decide(self.state, self.clock())
-                    if entries:
-                        self.state.check(entries[0])
-                        appended = self.log.append(writing, tuple(map(to_bytes, entries)))
-                    if keep is not None:
-                        writing.put_release(Release(keep[0], entries[-1].sequence, keep[1]))
-            except UnknownOutcomeError:
-                if appended is None or not self.log.holds(appended):
-                    raise
-            if appended is not None:
-                self._accept(appended, entries)
-                self._tell()
-                self._keep_house(entries[0].sequence)
-        return entries
+    def append(self, decide: Decide, keep: tuple[str, bytes] | None = None) -> Wish:
+        """Append what is decided, with a release to `keep` under an identifier, as the module says.
+
+        What other threads want to append at the same moment goes into the same transaction.
+        """
+        self._check_usable()
+        return self._line.join(Wish(decide, keep))
 
     def restore(self, decide: Decide) -> tuple[Entry, ...]:
         """Append the entry of a restoration, whatever the witness says; it then begins anew."""
         with self.turn(even_frozen=True):
             before, self.frozen, self._restoring = self.frozen, None, True
             try:
-                return self.append(decide)
+                return self._alone(decide)
             except BaseException:
                 self.frozen = before
                 raise
@@ -180,14 +169,99 @@ class Session:
         if not self._restoring:
             self.log.check_witness()
 
-    def _accept(self, appended: Appended, entries: tuple[Entry, ...]) -> None:
+    def _alone(self, decide: Decide) -> tuple[Entry, ...]:
+        """Append what is decided, in a turn that this thread has already, past those who wait."""
+        wish = Wish(decide)
+        self._write([wish], lambda _: None)
+        if wish.error is not None:
+            raise wish.error
+        return wish.entries
+
+    def _write(self, batch: list[Wish], gather: Gather) -> None:
+        """Write down, in one transaction, what each wish comes to after those before it; finish them all or raise."""
+        with self.turn():
+            before = self.log.size
+            try:
+                self._commit(batch, gather)
+                for wish in batch:
+                    wish.finish()
+            except BaseException as error:
+                self._take_back()
+                if not isinstance(error, Exception):
+                    self._find_out([wish for wish in batch if not wish.done])
+                raise
+            if self.log.size > before:
+                self._keep_house(before)
+
+    def _commit(self, batch: list[Wish], gather: Gather) -> None:
+        appended: Appended | None = None
+        try:
+            with self.log.store.writing() as writing:
+                head = writing.lock_head()
+                self._hear()
+                self._read_on(writing, head)
+                gather(batch)  # who came while this thread waited for the lock need not wait for the next
+                self._decide(batch)
+                appended = self._put(writing, batch)
+        except UnknownOutcomeError:
+            if appended is None or not self.log.holds(appended.first, appended.bodies):
+                raise
+        if appended is not None:
+            self.log.accept(appended)
+        self._trial, self._in_step = None, True
+        if appended is not None:
+            self._tell()
+
+    def _decide(self, batch: list[Wish]) -> None:
+        """Let the state take what each wish comes to, on trial; what goes wrong with one of them is its own affair."""
         self._in_step = False
-        self.log.accept(appended)
-        for entry in entries:
-            self.state.apply(entry)
-            if (scopes := _TOUCHED.get(type(entry))) is not None:
-                self._untold.update(scopes(entry))
-        self._in_step = True
+        trial = self._trial = Trial(self.state)
+        for wish in batch:
+            wish.entries, wish.bodies, wish.error = (), (), None
+            try:
+                entries = wish.decide(self.state, self.clock())
+                bodies = tuple(map(to_bytes, entries))
+                trial.take(entries)
+            except BaseException as error:
+                if not isinstance(error, Exception):
+                    raise
+                wish.error = error
+            else:
+                wish.entries, wish.bodies = entries, bodies
+
+    def _put(self, writing: Writing, batch: list[Wish]) -> Appended | None:
+        bodies = tuple(body for wish in batch for body in wish.bodies)
+        if not bodies:
+            return None
+        appended = self.log.append(writing, bodies)
+        for wish in batch:
+            wish.head = appended.head
+            for entry in wish.entries:
+                self._untold.update(_TOUCHED.get(type(entry), _nobody)(entry))
+        settled = [(wish.keep, wish.entries[-1].sequence) for wish in batch if wish.keep and wish.entries]
+        writing.put_releases([Release(identifier, position, body) for (identifier, body), position in settled])
+        return appended
+
+    def _take_back(self) -> None:
+        """Give back what the state took on trial and nobody committed."""
+        if self._trial is not None:
+            self._in_step = self._trial.undo()
+            self._trial = None
+
+    def _find_out(self, batch: list[Wish]) -> None:
+        """After an interrupt of this thread, let the others go on whose entries were committed all the same."""
+        try:
+            kept = [each for each in batch if each.bodies and self.log.holds(each.entries[0].sequence, each.bodies)]
+            if kept:
+                with self.turn():
+                    self.refresh()
+                    self._tell_all()
+        except LedgerError as error:
+            kept = [each for each in batch if each.bodies]
+            for wish in kept:
+                wish.error = error
+        for wish in kept:
+            wish.finish()
 
     def _check_memory(self) -> None:
         """Raise if the witness has forgotten everything; it was told when the ledger began."""
@@ -230,7 +304,7 @@ class Session:
         size = self.log.size
         try:
             if size // CHECKPOINT_EVERY > first // CHECKPOINT_EVERY:
-                self.append(lambda state, now: (decide_checkpoint(state, self.log.head.note, now),))
+                self._alone(lambda state, now: (decide_checkpoint(state, self.log.head.note, now),))
                 if size >= _SNAPSHOT_GROWTH * self._snapshot:
                     self._write_snapshot()
         except FrozenError:

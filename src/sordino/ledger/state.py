@@ -66,7 +66,8 @@ class State:
         """When each analyst last reserved."""
         self.lost: set[str] = set()
         """Scopes that only entries which are gone knew; they cannot be opened again."""
-        self._complete: set[tuple[Any, ...]] = set()
+        self.complete: set[tuple[Any, ...]] = set()
+        """Combinations of scopes, unit and relation that have been found to be what they must be together."""
         self._rules: dict[type[Entry], Callable[[Any], Change]] = {
             Opened: self._opened,
             Budgeted: self._budgeted,
@@ -156,7 +157,7 @@ class State:
 
     def _open(self, text: str, rule: Rule, time: int) -> None:
         self.balances[text] = Balance(rule, time)
-        self._complete.clear()
+        self.complete.clear()
 
     def _budgeted(self, entry: Budgeted) -> Change:
         balance = self._known(entry, entry.scope)
@@ -174,9 +175,9 @@ class State:
 
     def _reserved(self, entry: Reserved) -> Change:
         shape = (entry.unit, entry.neighbours, entry.analyst, entry.project, *[it.scope.text for it in entry.charges])
-        if shape not in self._complete:
+        if shape not in self.complete:
             self._check_complete(entry)
-            self._complete.add(shape)
+            self.complete.add(shape)
         if entry.key is not None and entry.key in self.keys:
             raise broken(entry, "its idempotency key was used before", "SRD-L025")
         return partial(self._reserve, entry, [self._paid(entry, *charge) for charge in entry.charges])

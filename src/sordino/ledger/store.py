@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from sqlalchemy import (
     Connection,
     Dialect,
     Engine,
+    Table,
     and_,
     bindparam,
     delete,
@@ -42,6 +43,7 @@ from .schema import ENTRIES, HEAD, RELEASES, SNAPSHOTS, TILES, bring_up_to_date
 
 BATCH = 4096
 """How many entries are read at a time when many are."""
+_MOST_ROWS = 64  # in one statement
 BUSY = "SRD-L051"
 """The code of a store whose writers had to wait for too long."""
 
@@ -91,9 +93,9 @@ class Statement:
         """The SQL of it."""
         return self._text
 
-    def run(self, cursor: DBAPICursor, **values: Any) -> DBAPICursor:
+    def run(self, cursor: DBAPICursor, values: Mapping[str, Any]) -> DBAPICursor:
         """Execute it on the driver's own cursor: what SQLAlchemy adds to one takes longer than SQLite does."""
-        named = self._fixed | values
+        named = {**self._fixed, **values}
         cursor.execute(self._text, named if self._order is None else [named[name] for name in self._order])
         return cursor
 
@@ -112,6 +114,7 @@ class Store(ABC):
         self.failures: tuple[type[Exception], ...] = (engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._any_failure: tuple[type[Exception], ...] = (*self.failures, DBAPIError)
         self._statements = {name: Statement(clause, engine.dialect) for name, clause in _STATEMENTS.items()}
+        self._insertions: dict[tuple[str, int], Statement] = {}
         self._turn = threading.Lock()
         self._writer: PoolProxiedConnection | None = None
         try:
@@ -142,9 +145,9 @@ class Store(ABC):
     def check_place(self) -> None:  # noqa: B027  (a server needs no check)
         """Raise if what this store has open is no longer what its place names."""
 
-    def together(self, cursor: DBAPICursor) -> AbstractContextManager[object]:  # noqa: ARG002
-        """Send what is written in the block together, where that saves the way to a server and back."""
-        return nullcontext()
+    def writer(self, connection: PoolProxiedConnection) -> DBAPICursor:
+        """Return a cursor for a writer's transaction."""
+        return connection.cursor()
 
     def refused(self, error: BaseException) -> bool:  # noqa: ARG002
         """Return whether a commit that failed with `error` has certainly changed nothing."""
@@ -152,7 +155,7 @@ class Store(ABC):
 
     def locked_head(self, cursor: DBAPICursor) -> Any:
         """Return the row of the head, which nobody else can change until this transaction ends."""
-        return self.statement("lock_head").run(cursor).fetchone()
+        return self.statement("lock_head").run(cursor, {}).fetchone()
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
@@ -164,10 +167,9 @@ class Store(ABC):
         with self._turn:
             cursor, committing = self._begun(), False
             try:
-                with self.together(cursor):
-                    yield Writing(self, cursor)
-                    committing = True
-                    cursor.execute("COMMIT")
+                yield Writing(self, cursor)
+                committing = True
+                cursor.execute("COMMIT")
             except self.failures as error:
                 meaning = self.explain(error)
                 if not committing or self.refused(error):
@@ -187,7 +189,7 @@ class Store(ABC):
         fresh = self._writer is None
         try:
             connection = self._writer = self._writer or self.engine.raw_connection()
-            cursor = connection.cursor()
+            cursor = self.writer(connection)
             self.start(cursor)
         except self._any_failure as error:
             self._forget()
@@ -235,6 +237,16 @@ class Store(ABC):
         """Return a statement by its name in the table below."""
         return self._statements[name]
 
+    def insertion(self, table: Table, rows: int) -> Statement:
+        """Return the statement that inserts so many rows at once; its parameters are the columns' names, numbered."""
+        found = self._insertions.get((table.name, rows))
+        if found is None:
+            values: list[dict[str, Any]] = [
+                {column.name: bindparam(f"{column.name}{row}") for column in table.columns} for row in range(rows)
+            ]
+            found = self._insertions[table.name, rows] = Statement(insert(table).values(values), self.engine.dialect)
+        return found
+
     def close(self) -> None:
         """Give back every connection."""
         with self._turn:
@@ -252,7 +264,7 @@ class Reading:
         self._cursor = cursor
 
     def _run(self, name: str, **values: Any) -> DBAPICursor:
-        return self._store.statement(name).run(self._cursor, **values)
+        return self._store.statement(name).run(self._cursor, values)
 
     def _rows(self, name: str, kinds: tuple[type, ...], **values: Any) -> list[Any]:
         """Return the rows that a statement finds; raise if a damaged or altered one holds what its table cannot."""
@@ -314,9 +326,10 @@ class Writing(Reading):
         row = self._store.locked_head(self._cursor)
         return None if row is None else Head(*self._checked("head", _HEAD_KINDS, [row])[0])
 
-    def put_entry(self, position: int, body: bytes, signature: bytes | None) -> None:
-        """Append an entry; a position that is taken raises."""
-        self._run("put_entry", position=position, body=body, signature=signature)
+    def put_entries(self, first: int, bodies: Sequence[bytes], signature: bytes | None) -> None:
+        """Append entries from position `first`, the last with a signature; a position that is taken raises."""
+        rows = [(first + at, body, None) for at, body in enumerate(bodies[:-1])]
+        self._insert(ENTRIES, [*rows, (first + len(rows), bodies[-1], signature)])
 
     def begin_head(self, head: Head) -> None:
         """Write the first head of a new ledger."""
@@ -330,9 +343,19 @@ class Writing(Reading):
         """Write down the hash of a complete subtree."""
         self._run("put_tile", level=level, place=place, hash=value)
 
-    def put_release(self, release: Release) -> None:
+    def put_releases(self, releases: Sequence[Release]) -> None:
         """Keep what was released."""
-        self._run("put_release", id=release.id, settled=release.settled, body=release.body)
+        self._insert(RELEASES, [(each.id, each.settled, each.body) for each in releases])
+
+    def _insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+        """Insert rows with few statements, each of a power of two of rows, so that there are few to be compiled."""
+        names, at = table.columns.keys(), 0
+        while at < len(rows):
+            count = min(_MOST_ROWS, 1 << (len(rows) - at).bit_length() - 1)
+            numbered = enumerate(rows[at : at + count])
+            values = {f"{name}{row}": value for row, each in numbered for name, value in zip(names, each, strict=True)}
+            self._store.insertion(table, count).run(self._cursor, values)
+            at += count
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot down in place of all earlier ones."""
@@ -369,11 +392,9 @@ _STATEMENTS: dict[str, ClauseElement] = {
     "release": _RELEASE.where(RELEASES.c.id == bindparam("id")),
     "releases": _RELEASE.where(_between(RELEASES.c.settled)).order_by(RELEASES.c.settled),
     "snapshots": select(SNAPSHOTS.c.size, SNAPSHOTS.c.body, SNAPSHOTS.c.note).order_by(SNAPSHOTS.c.size.desc()),
-    "put_entry": insert(ENTRIES),
     "begin_head": insert(HEAD),
     "put_head": update(HEAD).values({name: bindparam(name) for name in ("size", "frontier", "note")}),
     "put_tile": insert(TILES),
-    "put_release": insert(RELEASES),
     "drop_snapshots": delete(SNAPSHOTS),
     "put_snapshot": insert(SNAPSHOTS),
 }

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, Self, cast
 
+import psycopg
 from sqlalchemy import Connection, create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import ArgumentError as UnreadableURL
+from sqlalchemy.pool import PoolProxiedConnection
 
 from sordino.errors import ArgumentError, LedgerError
 
@@ -20,7 +21,34 @@ PATIENCE = 60.0
 _OPENING = 7_306_086_967_853_314_159  # the advisory lock of those who open a ledger; any number that is ours alone
 _BUSY = {"55P03", "40P01", "57014"}  # lock not available, deadlock, cancelled by a timeout
 _GONE = ("08", "57P")  # the connection or the server went away, perhaps after the commit
+_WRITES = ("INSERT ", "UPDATE ", "DELETE ")
 _DAMAGED = {"23505", "42P01", "42703", "42804"}  # a row too many, no such table or column, a column of another type
+
+
+class Gathering(psycopg.ClientCursor[Any]):
+    """A cursor that sends statements which only write together with the next that does not, mostly the commit.
+
+    So a charge takes two ways to the server and back, however much is written. If a statement among them fails, the
+    server carries out none that follow it, and the transaction comes to nothing.
+    """
+
+    def __init__(self, connection: Any) -> None:
+        super().__init__(connection)
+        self._waiting: list[str] = []
+
+    def execute(self, query: Any, params: Any = None, **rest: Any) -> Self:
+        """Execute a statement now, after those that wait; or let it wait, if it only writes."""
+        if query.startswith(_WRITES):
+            self._waiting.append(self.mogrify(query, params))
+            return self
+        waiting, self._waiting = self._waiting, []
+        if query == "ROLLBACK" or not waiting:
+            return super().execute(query, params, **rest)
+        last = query if params is None else self.mogrify(query, params)
+        super().execute("; ".join([*waiting, last]).encode(), **rest)
+        while self.nextset():  # to what the last one found
+            pass
+        return self
 
 
 class PostgresStore(Store):
@@ -60,10 +88,10 @@ class PostgresStore(Store):
         cursor.nextset()
         return cursor.fetchone()
 
-    def together(self, cursor: DBAPICursor) -> AbstractContextManager[object]:
-        """Send statements without waiting for the answer to each."""
-        pipeline: AbstractContextManager[object] = cursor.connection.pipeline()
-        return pipeline
+    def writer(self, connection: PoolProxiedConnection) -> DBAPICursor:
+        """Return a cursor that sends all that is written together with the commit."""
+        found: Any = Gathering(connection.driver_connection)
+        return cast("DBAPICursor", found)
 
     def refused(self, error: BaseException) -> bool:
         """Return whether the server itself said no, so that it has undone the transaction."""

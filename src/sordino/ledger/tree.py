@@ -209,6 +209,9 @@ def _left_size(size: int) -> int:
 
 
 def _range_hash(start: int, end: int, subtree: Subtree) -> bytes:
+    width = end - start
+    if not width & (width - 1):  # in a tree, what is a power of two wide is also aligned
+        return subtree(start, end)
     return _joined([subtree(*part) for part in aligned(start, end)])
 
 

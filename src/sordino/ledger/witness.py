@@ -106,6 +106,8 @@ class FileWitness:
         self.path = Path(path).absolute()
         self._file: int | None = None
         self._looked: tuple[int, int] | None = None
+        self._whole: Seen | None = None
+        """What the file says, as long as it is as this process left it (`_looked`)."""
         self._synced = 0.0
 
     def begin(self, seen: Seen) -> None:
@@ -120,21 +122,21 @@ class FileWitness:
     def tell(self, seen: Seen) -> None:
         """Append a line."""
         with self._opened() as file:
-            unseen = _mark(file) != self._looked
-            self._append(file, seen)
+            whole = self._whole if _mark(file) == self._looked else None
+            self._append(file, seen, complete=whole is not None)
+            after = None if whole is None else _with(whole, seen)
             if os.fstat(file).st_size > LARGEST_FILE:
-                file = self._compacted(file)
-            if not unseen:
-                self._looked = _mark(file)
+                file = self._compacted(file, after)
+            if whole is not None:
+                self._whole, self._looked = after, None if after is None else _mark(file)
 
     def news(self) -> Seen | None:
         """Return what is remembered if the file is not as this process left it."""
+        if self._looked is not None and _mark(self.path) == self._looked:
+            return None
         with self._opened() as file:
-            mark = _mark(file)
-            if mark == self._looked:
-                return None
-            found = self._read(file)
-        self._looked = mark
+            found = self._whole = self._read(file)
+            self._looked = _mark(file) if _ends_well(file) else None
         return found
 
     def recall(self) -> Seen | None:
@@ -175,9 +177,9 @@ class FileWitness:
                 "SRD-L063",
             ) from None
 
-    def _append(self, file: int, seen: Seen) -> None:
+    def _append(self, file: int, seen: Seen, *, complete: bool = False) -> None:
         end = os.fstat(file).st_size
-        if end and os.pread(file, 1, end - 1) != b"\n":  # a line that a crash or a full disk cut off
+        if not complete and not _ends_well(file):
             end = _content(file).rfind(b"\n") + 1
             os.ftruncate(file, end)
         line = _line(seen)
@@ -203,9 +205,9 @@ class FileWitness:
             spent |= seen.spent
         return Seen(lines[-1].size, lines[-1].note, spent, anew=any(seen.anew for seen in lines))
 
-    def _compacted(self, old: int) -> int:
+    def _compacted(self, old: int, whole: Seen | None) -> int:
         """Replace the file by one line that says the same; whoever has the old one open sees that it is gone."""
-        whole = self._read(old)
+        whole = whole or self._read(old)
         scratch = self.path.with_name(f".{self.path.name}.new")
         fresh = os.open(scratch, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_CREAT | os.O_TRUNC, 0o600)
         fcntl.flock(fresh, fcntl.LOCK_EX)
@@ -236,9 +238,27 @@ def _is_at(file: int, path: Path) -> bool:
         return False
 
 
-def _mark(file: int) -> tuple[int, int]:
-    found = os.fstat(file)
+def _mark(file: int | Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(file)
+    except FileNotFoundError:
+        return None
     return found.st_ino, found.st_size
+
+
+def _with(whole: Seen, seen: Seen) -> Seen | None:
+    """Return what a file says that said `whole` and has a line more; None where it must be read to know."""
+    if seen.anew:
+        return seen
+    if seen.size < whole.size:
+        return None
+    return Seen(seen.size, seen.note, {**whole.spent, **seen.spent}, whole.anew)
+
+
+def _ends_well(file: int) -> bool:
+    """Return whether no crash and no full disk has cut off the last line."""
+    end = os.fstat(file).st_size
+    return not end or os.pread(file, 1, end - 1) == b"\n"
 
 
 def _content(file: int) -> bytes:

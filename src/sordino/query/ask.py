@@ -35,6 +35,8 @@ from .data.dataset import Dataset
 from .engine.memory import Memory
 from .frame.draft import Arranged, Draft
 from .frame.frame import Frame
+from .frame.written import read_calls
+from .model.blocks import days_read, on_days
 from .model.bounding import Bounding
 from .model.question import Question
 from .model.task import Exact, Task
@@ -70,13 +72,22 @@ class Ask:
 
     def __init__(self, data: DataAccount, question: Question, text: str) -> None:
         self._data = data
-        self.question = question
+        self.question = on_days(question)
         self.text = text
+
+    @property
+    def days(self) -> tuple[str, ...]:
+        """The days that the question reads, and is charged on; none where days have no budgets of their own."""
+        return tuple(day.isoformat() for day in days_read(self.question.relation))
+
+    @property
+    def _account(self) -> Account | UnlimitedAccount:
+        return self._data.account.on_days(self.days)
 
     def price(self, **words: Any) -> Price:
         """Return the cost and the error to expect in every column; touches no data and charges nothing."""
         asked = _asked(words)
-        return price_of(self._plan(asked), self._data.account, asked.confidence)
+        return price_of(self._plan(asked), self._account, asked.confidence)
 
     def plan(self, **words: Any) -> WholePlan:
         """Return the plan itself, for those who want to look inside or charge it elsewhere."""
@@ -94,7 +105,7 @@ class Ask:
         except BudgetError as refusal:
             if refusal.code != _DOES_NOT_FIT or asked.error is not None or asked.noise is not None:
                 raise
-            account = self._data.account
+            account = self._account
             best = self._largest(asked, whole) if isinstance(account, Account) else Fraction(0)
             if not best or not account.degrades:
                 raise self._too_much(whole, best, refusal) from None
@@ -107,7 +118,7 @@ class Ask:
             answer.notes += notes
             return answer
 
-        return self._data.account.carry_out(whole, release)
+        return self._account.carry_out(whole, release)
 
     def _planned(self, asked: _Asked, whole: WholePlan, amount: Fraction) -> WholePlan:
         """Return the same plan for another price."""
@@ -115,7 +126,7 @@ class Ask:
 
     def _largest(self, asked: _Asked, whole: WholePlan) -> Fraction:
         """Return the largest price of this question that still fits, 0 if none does."""
-        account = self._data.account
+        account = self._account
         found = largest_that_fits(
             lambda amount: account.price(self._planned(asked, whole, amount).event()).fits, whole.spend.amount
         )
@@ -123,13 +134,13 @@ class Ask:
 
     def _too_much(self, whole: WholePlan, best: Fraction, refusal: BudgetError) -> BudgetError:
         """Return the refusal in the words of the question: what it costs, what is used, and what would fit."""
-        account = self._data.account
+        account = self._account
         if not isinstance(account, Account):
             return refusal
         word = "epsilon" if whole.spend.epsilon is not None else "rho"
         instead = f"{word}={float(best):g} would fit" if best else "nothing of it would fit; ask the data's owner"
         return BudgetError(
-            f"this question costs {_said(whole.spend)}, and of the budget {account.budget} "
+            f"this question costs {_said(whole.spend)}, and of the budget {account.budget}{_of_days(self.question)} "
             f"{100 * account.used:.3g} % is used; {instead}",
             refusal.code,
         )
@@ -284,6 +295,13 @@ class DataAccount:
         """Return a table to ask about by method calls: ``.group_by("city").agg(rides=so.count())``."""
         return Frame.over(self.dataset.schema, name, partial(FrameAsk, self))
 
+    def calls(self, text: str) -> FrameAsk:
+        """Return the question that method calls ask, from their text: ``"table('trips').agg(rides=count())"``.
+
+        The text is read and never run as Python; it is what `text` of such a question says.
+        """
+        return read_calls(text, self.dataset.schema, partial(FrameAsk, self))
+
     def compute(self, task: Task, salt: int) -> Exact:
         """Run a task on the data's engine; what comes back is secret."""
         return self._memory.compute(task, salt)
@@ -303,6 +321,11 @@ def account(dataset: Dataset, budget: Budget | Account | UnlimitedAccount) -> Da
     raise ArgumentError(
         f"budget must be budget(epsilon=…), an Account or unlimited('why'), not {type(budget).__name__}", "SRD-A001"
     )
+
+
+def _of_days(question: Question) -> str:
+    days = days_read(question.relation)
+    return f" of each day, on the busiest of {days}," if days else ""
 
 
 def _said(spend: Spend) -> str:

@@ -45,6 +45,7 @@ def create_app(service: Service) -> FastAPI:
         largest=service.settings.largest_request,
         debug=service.settings.debug,
         secure=service.settings.secure_cookies,
+        tell=dashboard.at_the_door,
     )
     problems.install(app)
     dashboard.install(app)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from sordino.accounting.columns import Vector
 from sordino.errors import LedgerError
 from sordino.ledger.periods import moment
 from sordino.ledger.receipt import Receipt
 from sordino.ledger.scope import Scope
 from sordino.ledger.state import State
 
-from .budgets import summary
+from .budgets import lifetime, parts_of, summary
 from .house import House
 from .identity import Principal
 from .journal import Journal, Record
@@ -63,6 +65,7 @@ class Archive:
         rule = self._house.ledger.look(lambda state: _rule(state, dataset))
         records = [record for record in self._journal.newest() if record.dataset == dataset]
         named = who is not None and who.role in ("owner", "auditor")
+        part = parts_of(self._house, dataset)
         return {
             "dataset": dataset,
             "unit": rule.unit,
@@ -70,10 +73,11 @@ class Archive:
             "promise": rule.promise,
             "composition": _COMPOSITION[rule.budget.calculus],
             "budget": summary(self._house, dataset),
+            "lifetime": lifetime(self._house, dataset),
             "groups": list(rule.groups),
             "charges": len(records),
             "failed": sum(record.outcome == "failed" for record in records),
-            "releases": [self._public(record, named=named) for record in records[:MOST_LISTED]],
+            "releases": [self._public(record, part, named=named) for record in records[:MOST_LISTED]],
         }
 
     def transparent(self, who: Principal | None) -> list[str]:
@@ -125,7 +129,7 @@ class Archive:
             "columns": facts.get("columns"),
         }
 
-    def _public(self, record: Record, *, named: bool) -> dict[str, Any]:
+    def _public(self, record: Record, part: Callable[[Vector], float], *, named: bool) -> dict[str, Any]:
         facts = self._facts(record.id) if record.settled is not None else {}
         said = {
             "position": record.position,
@@ -134,7 +138,7 @@ class Archive:
             "outcome": record.outcome,
             "unit": record.unit,
             "neighbours": record.neighbours,
-            "part": self._part(record),
+            "part": part(record.charges[f"dataset:{record.dataset}"][1]),
             "price": facts.get("price"),
             "noise": facts.get("noise"),
             "bounding": facts.get("bounding"),

@@ -26,6 +26,7 @@ MOST_SHOWN = 200
 MOST_LOOKED_AT = 20_000
 """Entries that one page of a filtered list may cost."""
 _BATCH = 1000
+_DAMAGED, _BY_ENTRY = "SRD-L053", "SRD-L028"
 UNREADABLE = "unreadable"
 """The kind of bytes that are no entry."""
 
@@ -37,16 +38,16 @@ def state(ledger: Ledger) -> dict[str, Any]:
         by_entry = ledger.look(lambda known: known.frozen)
         found["checkpoint"] = proofs.checkpoint(ledger)
         if by_entry is not None:
-            found["frozen"] = {"code": by_entry, "reason": "somebody who may do so froze it by an entry"}
+            found["frozen"] = {"code": _BY_ENTRY, "reason": f"an entry froze it, for this reason: {by_entry}"}
     except FrozenError as error:
         found["frozen"] = {"code": error.code, "reason": error.message}
     return found | {"witness": _witness(ledger)}
 
 
 def _witness(ledger: Ledger) -> dict[str, Any]:
-    watches = ledger.witness.watches
+    watches = ledger.watched
     try:
-        seen = ledger.witness.recall()
+        seen = ledger.seen()
     except LedgerError as error:
         return {"watches": watches, "seen": None, "trouble": {"code": error.code, "reason": error.message}}
     return {"watches": watches, "seen": None if seen is None else seen.size, "trouble": None}
@@ -57,7 +58,7 @@ def newest(
 ) -> dict[str, Any]:
     """Return entries from the newest on, or from the one before a position: ``{entries, before, size}``.
 
-    With a `kind` or a `scope` (as ``dataset:trips``) only those; then `before` says where to go on looking, for one page
+    With a `kind` or a `scope` (as ``dataset:trips``) only those; then `before` says where to go on looking, for a page
     looks at so many entries and no more. It is None at the beginning of the ledger.
     """
     size = ledger.stored_size
@@ -76,7 +77,7 @@ def newest(
 
 def entry(ledger: Ledger, position: int) -> dict[str, Any]:
     """Return one entry with the proof that it is in the tree that the newest checkpoint signs; none while frozen."""
-    rows = ledger.stored(position, position + 1)
+    rows = _stored(ledger, position, position + 1)
     if not rows:
         raise UnknownError("there is no entry at this position")
     found = _shown(*rows[0])
@@ -130,7 +131,20 @@ def _extended(ledger: Ledger, old: Checkpoint) -> bool | None:
 
 def _backwards(ledger: Ledger, start: int, stop: int) -> Iterator[tuple[int, bytes]]:
     for end in range(stop, start, -_BATCH):
-        yield from reversed(ledger.stored(max(start, end - _BATCH), end))
+        yield from reversed(_stored(ledger, max(start, end - _BATCH), end))
+
+
+def _stored(ledger: Ledger, start: int, stop: int) -> list[tuple[int, bytes]]:
+    """Return what is stored; a row that is damaged beyond being bytes is empty, and does not hide the others."""
+    try:
+        return ledger.stored(start, stop)
+    except LedgerError as error:
+        if error.code != _DAMAGED:
+            raise
+    if stop - start == 1:
+        return [(start, b"")]
+    middle = (start + stop) // 2
+    return _stored(ledger, start, middle) + _stored(ledger, middle, stop)
 
 
 def _shown(position: int, body: bytes) -> dict[str, Any]:
@@ -154,6 +168,6 @@ def _scopes(ledger: Ledger, shown: dict[str, Any]) -> set[str]:
     if "scope" in entry:
         return {entry["scope"]}
     if shown["kind"] in ("settled", "failed"):
-        rows = ledger.stored(position_of(entry["id"]), position_of(entry["id"]) + 1)
+        rows = _stored(ledger, position_of(entry["id"]), position_of(entry["id"]) + 1)
         return _scopes(ledger, _shown(*rows[0])) if rows and shown["position"] > rows[0][0] else set()
     return set()

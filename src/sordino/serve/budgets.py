@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -21,6 +21,7 @@ from .identity import Principal
 from .journal import Journal, Step
 
 _MOST_POINTS = 500
+_MOST_DAYS = 366
 _NUMBERS = ("epsilon", "delta", "rho", "own_delta_share")
 
 
@@ -32,6 +33,8 @@ class _Held:
     counted: Vector
     lifetime: Vector
     next_start: int | None
+    days: tuple[tuple[str, Vector], ...]
+    """What was spent on the last days that were charged, where each has a budget of its own."""
 
     @property
     def column(self) -> int:
@@ -58,6 +61,22 @@ def summary(house: House, name: str) -> dict[str, Any] | None:
             raise
         return None
     return _short(held)
+
+
+def parts_of(house: House, name: str) -> Callable[[Vector], float]:
+    """Return what tells charges as parts of a budget: all in the column that has most left, so that they add up."""
+    return _held(house, Scope("dataset", name)).part
+
+
+def lifetime(house: House, name: str) -> dict[str, Any]:
+    """Return all that was ever charged to a data set: in the column that has most left, and as an honest (ε, δ)."""
+    held = _held(house, Scope("dataset", name))
+    named = held.rule.filter.columns.names[held.column]
+    return {
+        "counted_in": named,
+        "spent": held.rule.filter.columns.describe(held.lifetime)[named],
+        "loss": _loss(held),
+    }
 
 
 def report(house: House, journal: Journal, who: Principal, kind: str, name: str) -> dict[str, Any]:
@@ -87,6 +106,7 @@ def report(house: House, journal: Journal, who: Principal, kind: str, name: str)
         "remaining_own_delta": _float(left.own_delta),
         "by_analyst": _by_analyst(held, steps, who),
         "points": _points(held, steps),
+        "by_day": [{"day": day, "used": held.part(spent)} for day, spent in held.days],
     }
 
 
@@ -97,7 +117,8 @@ def _held(house: House, scope: Scope) -> _Held:
         balance, time = state.balance(scope), state.next_time(now)
         fresh = balance.due(time) is not None
         counted = balance.rule.filter.columns.nothing if fresh else balance.busiest
-        return _Held(balance.rule, counted, balance.lifetime, balance.next_start(time))
+        days = tuple(sorted(balance.days.items())[-_MOST_DAYS:])
+        return _Held(balance.rule, counted, balance.lifetime, balance.next_start(time), days)
 
     return house.ledger.look(look)
 
@@ -141,15 +162,21 @@ def _by_analyst(held: _Held, steps: list[Step], who: Principal) -> list[dict[str
 
 
 def _points(held: _Held, steps: list[Step]) -> list[tuple[str, float]]:
-    """Return the used part over time, at the caps of today; thinned where there are very many."""
-    total = nothing = held.rule.filter.columns.nothing
-    points = []
+    """Return the used part over time, at the caps of today, of the busiest day where days have budgets.
+
+    Thinned where there are very many.
+    """
+    nothing = held.rule.filter.columns.nothing
+    spent: dict[str, Vector] = {}
+    used, points = 0.0, []
     for step in steps:
         if step.amount is None:
-            total = nothing
-        elif len(step.amount) == len(total):
-            total = add(total, step.amount)
-        points.append((moment(step.time), min(held.part(total), 1.0)))
+            spent, used = {}, 0.0
+        elif len(step.amount) == len(nothing):
+            for day in step.days or {*spent, ""}:  # what was burnt was burnt on every day
+                spent[day] = add(spent.get(day, spent.get("", nothing)), step.amount)
+                used = max(used, held.part(spent[day]))
+        points.append((moment(step.time), min(used, 1.0)))
     stride = max(1, math.ceil(len(points) / _MOST_POINTS))
     return points[::-1][::stride][::-1]
 

@@ -8,7 +8,16 @@ from fractions import Fraction
 from typing import Any
 
 from sordino.query.data.dataset import Dataset
-from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Table
+from sordino.query.model.metadata import (
+    Blocks,
+    Column,
+    OwnedByColumn,
+    OwnedByDay,
+    OwnedByParent,
+    OwnedByRow,
+    Public,
+    Table,
+)
 from sordino.query.sql.views import view_columns
 
 from .budgets import summary
@@ -21,6 +30,7 @@ _KEYS_SHOWN = 1000
 _OWNERS: dict[type, Callable[[Any], dict[str, Any]]] = {
     OwnedByRow: lambda _: {"by": "row"},
     OwnedByColumn: lambda owner: {"by": "column", "column": owner.column},
+    OwnedByDay: lambda owner: {"by": "person-day", "column": owner.column},
     OwnedByParent: lambda owner: {
         "by": "parent",
         "column": owner.column,
@@ -78,7 +88,14 @@ def _public(found: Dataset) -> dict[str, Any]:
             for name, text in schema.views.items()
         ],
         "personal": schema.personal is not None,
+        "blocks": None if schema.blocks is None else _blocks(schema.blocks),
     }
+
+
+def _blocks(blocks: Blocks) -> dict[str, Any]:
+    ends = {"first": blocks.first, "last": blocks.last}
+    said = {name: None if day is None else day.isoformat() for name, day in ends.items()}
+    return {"days": blocks.column, "table": blocks.table, "per_unit": blocks.per_unit, **said}
 
 
 def _table(table: Table) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from sordino.errors import SordinoError
 
-from .commands import ask, begin, budget, ledger, receipt, start, token
+from .commands import ask, begin, budget, demo, ledger, receipt, start, token
 from .commands.place import cell
 from .explaining import explain
 from .pricing import epsilon, noise
@@ -26,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
+app.command()(demo.demo)
 app.command()(begin.init)
 app.command()(begin.declare)
 app.command()(ask.ask)

@@ -17,14 +17,19 @@ import os
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import urlsplit
 
 from sordino.errors import ArgumentError
 from sordino.ledger.receipt import Receipt, verify_receipt
+from sordino.query.frame.draft import Arranged, Draft
+from sordino.query.frame.frame import Frame
+from sordino.query.frame.written import check_it_travels
 from sordino.query.model.bounding import Bounding
 from sordino.query.release.goal import Within
 
+from .public_schema import schema_of
 from .remote import Remote, Told, part
 from .told import ToldAnswer, ToldPrice
 
@@ -42,6 +47,8 @@ def _quiet(_: str) -> None:
 
 class RemoteAsk:
     """A question about a data set of a service, ready to be priced and run with the words of `Ask`."""
+
+    _field = "sql"
 
     def __init__(self, account: RemoteAccount, text: str) -> None:
         self._account = account
@@ -65,10 +72,27 @@ class RemoteAsk:
         return answer
 
     def _question(self, words: Mapping[str, Any]) -> dict[str, Any]:
-        return question(self._account.name, self.text, words)
+        return question(self._account.name, self.text, words, self._field)
 
     def __repr__(self) -> str:
         return f"RemoteAsk({self.text!r})"
+
+
+class RemoteFrameAsk(Arranged, RemoteAsk):
+    """A question that was built by method calls, with what can still be done to its answer. Its text travels.
+
+    **Guarantee**: the service reads the same question from the text; what would read otherwise is refused here.
+    """
+
+    _field = "calls"
+
+    def __init__(self, account: RemoteAccount, draft: Draft) -> None:
+        check_it_travels(draft.text, draft)
+        super().__init__(account, draft.text)
+        self._draft = draft
+
+    def _redrafted(self, draft: Draft) -> Self:
+        return type(self)(self._account, draft)
 
 
 class RemoteAccount:
@@ -81,6 +105,13 @@ class RemoteAccount:
     def sql(self, text: str) -> RemoteAsk:
         """Return the question that the text asks."""
         return RemoteAsk(self, text)
+
+    def table(self, name: str) -> Frame[RemoteFrameAsk]:
+        """Return a table to ask about by method calls: ``.group_by("city").agg(rides=so.count())``.
+
+        What is publicly known is fetched, so that mistakes are found here, where they are made.
+        """
+        return Frame.over(schema_of(self.metadata), name, partial(RemoteFrameAsk, self))
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -126,6 +157,10 @@ class Connection:
     def sql(self, text: str) -> RemoteAsk:
         """Return a question about the only data set that the token may know of."""
         return self.account().sql(text)
+
+    def table(self, name: str) -> Frame[RemoteFrameAsk]:
+        """Return a table of the only data set that the token may know of."""
+        return self.account().table(name)
 
     def answer(self, identifier: str) -> ToldAnswer:
         """Return what was released before, by its id; costs nothing."""
@@ -182,14 +217,14 @@ def http_client(url: str | None, token: str | None) -> httpx.Client:
     return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=_SECONDS)
 
 
-def question(dataset: str, sql: str, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a question as a service takes it, from the words of `Ask.price`."""
-    asked: dict[str, Any] = {"dataset": dataset, "sql": sql}
+def question(dataset: str, text: str, words: Mapping[str, Any], field: str = "sql") -> dict[str, Any]:
+    """Return a question as a service takes it, from the words of `Ask.price`; `field` is sql or calls."""
+    asked: dict[str, Any] = {"dataset": dataset, field: text}
     further: dict[str, Any] = {}
     for name, value in words.items():
         if value is None:
             continue
-        place = asked if name in (*_AMOUNTS, "error", "project", "days") else further
+        place = asked if name in (*_AMOUNTS, "error", "project") else further
         place[name] = _plain(value)
     return asked | ({"words": further} if further else {})
 

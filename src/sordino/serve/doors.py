@@ -7,14 +7,15 @@ with headers that keep browsers from doing what pages of ours never need.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
-from starlette.responses import JSONResponse
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .logs import tell, tell_failure
 from .metrics import Metrics
-from .refusals import MUTE, shape
+from .refusals import MUTE
 from .registry import random_hex
 
 CONTENT_SECURITY_POLICY = (
@@ -31,6 +32,10 @@ _HEADERS = [
 _TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
 
 
+Telling = Callable[[Scope, int, str, str], Response]
+"""Makes the response for an error that the door itself tells: its status, its code and its words."""
+
+
 class _TooLargeError(Exception):
     """More bytes came than a request may have."""
 
@@ -38,11 +43,14 @@ class _TooLargeError(Exception):
 class Door:
     """An ASGI middleware: the first to see a request and the last to see a response."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, largest: int, debug: bool, secure: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, *, metrics: Metrics, largest: int, debug: bool, secure: bool, tell: Telling
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._largest = largest
         self._debug = debug
+        self._tell = tell
         self._headers = [*_HEADERS, _TRANSPORT] if secure else _HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -141,8 +149,7 @@ class _Visit:
         """Answer in the one shape of errors, unless a response has begun already."""
         if self._status:
             return
-        response = JSONResponse(shape(code, message), status, {"x-sordino-code": code})
-        await response(self._scope, _nothing, self._send)
+        await self._door._tell(self._scope, status, code, message)(self._scope, _nothing, self._send)
 
 
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

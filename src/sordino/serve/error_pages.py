@@ -9,6 +9,11 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent / "static" / "errors.md"
 
+_BEGINNING = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Errors · sordino</title><link rel="icon" href="/static/mark.svg">
+<link rel="stylesheet" href="/static/dashboard.css"></head><body>
+"""
 _HEADING = re.compile(r"(#{1,3}) (.+)")
 _CODE = re.compile(r"`([^`]+)`")
 _LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
@@ -32,7 +37,7 @@ def page() -> str:
             if heading := _HEADING.fullmatch(line):
                 blocks.append(_heading(len(heading[1]), heading[2]))
     body = "\n".join(blocks)
-    return f'<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>sordino: errors</title>\n{body}\n</html>\n'
+    return f"{_BEGINNING}<main>\n{body}\n</main></body>\n</html>\n"
 
 
 def _heading(level: int, words: str) -> str:

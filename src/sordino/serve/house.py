@@ -20,7 +20,7 @@ from sordino.errors import ArgumentError, SordinoError
 from sordino.gate import Policy
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
-from sordino.query.ask import DataAccount
+from sordino.query.ask import Ask, DataAccount
 from sordino.query.data.dataset import Dataset, open_dataset
 from sordino.query.data.declarations_file import from_dict
 from sordino.query.data.ownership import Declaration
@@ -28,11 +28,13 @@ from sordino.query.data.strict_yaml import parse
 from sordino.query.model.task import Exact, Task
 
 from .identity import Principal
+from .price_processes import PriceProcesses
 from .quoting import Holdings, Quote
 from .refusals import StateError, UnknownError
 from .registry import Registry, read_policy
 from .settings import Settings
 from .slots import SlottedGate
+from .watching import Unwatched, Watcher
 
 _LARGEST_DECLARATIONS = 1 << 20
 
@@ -53,6 +55,10 @@ class Opened(DataAccount):
         found.account = account
         return found
 
+    def days(self, ask: Callable[[DataAccount], Ask]) -> tuple[str, ...]:
+        """Return the days that a question reads, where days have budgets of their own."""
+        return () if self.dataset.schema.blocks is None else ask(self).days
+
     def compute(self, task: Task, salt: int) -> Exact:
         """Run a task on the data's engine, after those before it; what comes back is secret."""
         with self._turn:
@@ -66,6 +72,8 @@ class Asked:
     name: str
     opened: Opened
     policy: Policy
+    version: int
+    """How often it was declared anew."""
 
     @property
     def scope(self) -> Scope:
@@ -81,10 +89,13 @@ class Asked:
 class House:
     """Everything that a service has open. Any number of threads may use it."""
 
-    def __init__(self, settings: Settings, ledger: Ledger, registry: Registry) -> None:
+    def __init__(self, settings: Settings, ledger: Ledger, registry: Registry, watcher: Watcher | None = None) -> None:
         self.settings = settings
         self.ledger = ledger
         self.registry = registry
+        self.price_processes: PriceProcesses | None = None
+        """Where prices are found, if not in this process."""
+        self._watcher = watcher or Unwatched()
         self._opened: dict[str, tuple[int, Opened]] = {}
         self._opening = threading.Lock()
 
@@ -124,7 +135,7 @@ class House:
                 known = self._opened.get(name)
                 if known is None or known[0] != row.version:
                     known = self._opened[name] = row.version, self._reopened(who, row.declarations)
-        return Asked(name, known[1], read_policy(json.loads(row.policy)))
+        return Asked(name, known[1], read_policy(json.loads(row.policy)), known[0])
 
     def _reopened(self, who: Principal, declarations: str) -> Opened:
         """Open what was registered before; where that fails now, only an owner is told why."""
@@ -142,7 +153,13 @@ class House:
     def asking(self, who: Principal, asked: Asked, /, **gate: Any) -> tuple[DataAccount, SlottedGate]:
         """Return a data set on a gate, by which everything is charged before it is run."""
         found = SlottedGate(
-            self.ledger, asked.scope, who.subject, policy=asked.policy, slot=self.settings.slot_seconds, **gate
+            self.ledger,
+            asked.scope,
+            who.subject,
+            policy=asked.policy,
+            slot=self.settings.slot_seconds,
+            watcher=self._watcher,
+            **gate,
         )
         return asked.opened.on(found), found
 

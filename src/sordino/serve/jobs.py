@@ -9,6 +9,7 @@ ledger about jobs that nobody finished: a charge without an answer is written do
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -50,6 +51,20 @@ class Job:
     kept: bool = False
     """Whether there is a row of it, because it took long."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+
+async def finished(job: Job, seconds: float) -> bool:
+    """Wait for a run without holding a thread; whether it ended in time, and `Job.future` has what came of it."""
+    waiting = asyncio.wrap_future(job.future)
+    waiting.add_done_callback(_heard)
+    await asyncio.wait({waiting}, timeout=seconds)
+    return waiting.done()
+
+
+def _heard(future: asyncio.Future[Any]) -> None:
+    """Take note of an error even if nobody waits any more, or the event loop would print its words."""
+    if not future.cancelled():
+        future.exception()
 
 
 class Jobs:

@@ -55,6 +55,8 @@ class Step:
     time: int
     analyst: str | None
     amount: Vector | None
+    days: tuple[str, ...] = ()
+    """The days that were charged, where each has a budget of its own."""
 
 
 @dataclass
@@ -125,8 +127,8 @@ class Journal:
         )
         self._book.records[entry.id] = record
         self._book.order.append(record)
-        for text, (_, amount) in charges.items():
-            self._step(text, Step(entry.time, entry.analyst, amount))
+        for text, (days, amount) in charges.items():
+            self._step(text, Step(entry.time, entry.analyst, amount, days))
 
     def _settled(self, entry: Settled) -> None:
         record = self._book.records[entry.id]

@@ -30,6 +30,7 @@ from sordino.ledger.verify import Report
 from sordino.ledger.witness import Witness
 from sordino.query.ask import DataAccount
 from sordino.query.data.dataset import Dataset
+from sordino.query.model.blocks import kind_of_blocks
 
 
 class House:
@@ -99,9 +100,21 @@ class House:
                     f"{scope} has no budget in this ledger yet; give one, as budget(epsilon=1)", "SRD-L022"
                 )
             rule = Rule.open(
-                budget, unit=dataset.unit.name, neighbours=Neighbours.ADD_REMOVE, refresh=refresh, groups=groups
+                budget,
+                unit=dataset.unit.name,
+                neighbours=Neighbours.ADD_REMOVE,
+                refresh=refresh,
+                blocks=kind_of_blocks(dataset.schema),
+                groups=groups,
             )
             self.ledger.open_scope(scope, rule, by)
+        elif known.rule.blocks != kind_of_blocks(dataset.schema):
+            how = "with" if known.rule.blocks else "without"
+            raise LedgerError(
+                f"{scope} was opened {how} a budget for each day, and is declared "
+                "otherwise now: what was spent does not carry over; declare it as before, or under another name",
+                "SRD-L026",
+            )
         elif budget is not None and budget != known.rule.budget:
             raise LedgerError(
                 f"{scope} was opened with the budget {known.rule.budget}, not {budget}; leave the budget out, or "

@@ -15,6 +15,9 @@ from sordino.ledger.balance import Balance
 from sordino.ledger.periods import moment
 from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
+from sordino.query.data.ownership import Declaration
+from sordino.query.model.blocks import kind_of_blocks
+from sordino.query.model.metadata import Schema
 
 from .budgets import checked_kind, read_budget
 from .house import House
@@ -22,7 +25,7 @@ from .identity import Principal
 from .refusals import StateError, UnknownError
 from .registry import plain_policy, read_policy
 
-_BUDGET = ("epsilon", "delta", "rho", "own_delta_share", "refresh", "groups", "blocks")
+_BUDGET = ("epsilon", "delta", "rho", "own_delta_share", "refresh", "groups")
 _POLICY = ("least", "most", "approval", "pause", "degrade")
 
 
@@ -35,7 +38,7 @@ def register(
     """
     declaration = house.declared(declarations)
     found = house.open_declared(declaration)
-    name, unit = found.name, found.unit.name
+    name = found.name
     for other in house.registry.names():
         if other != name and other.lower() == name.lower():
             raise StateError(
@@ -47,9 +50,10 @@ def register(
     known: Balance | None = house.ledger.look(lambda state: state.balances.get(scope.text))
     checked = read_policy(plain_policy(_policy(policy, None))) if policy is not None else None
     if known is None:
-        house.ledger.open_scope(scope, _rule(scope, budget, unit), who.subject)
+        house.ledger.open_scope(scope, _rule(scope, budget, found.schema), who.subject)
     else:
-        _check_same(scope, known.rule, budget, unit)
+        _check_same(scope, known.rule, budget, found.schema)
+        _check_same_days(house, declaration)
     house.registry.put_dataset(name, declarations, who.subject)
     if checked is not None:
         house.registry.put_policy(name, checked)
@@ -122,32 +126,50 @@ def shown_approval(row: Row[Any]) -> dict[str, Any]:
     }
 
 
-def _rule(scope: Scope, budget: Mapping[str, Any] | None, unit: str) -> Rule:
+def _rule(scope: Scope, budget: Mapping[str, Any] | None, schema: Schema) -> Rule:
     if not budget:
         raise LedgerError(f"{scope} has no budget in this ledger yet; give one, as epsilon: 1", "SRD-L022")
     _known_words("budget", budget, _BUDGET)
     return Rule.open(
         read_budget(budget),
-        unit=unit,
+        unit=schema.unit.name,
         neighbours=Neighbours.ADD_REMOVE,
         refresh=budget.get("refresh"),
-        blocks=budget.get("blocks"),
+        blocks=kind_of_blocks(schema),
         groups=tuple(sorted(budget.get("groups") or ())),
     )
 
 
-def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, unit: str) -> None:
-    if known.unit != unit:
+def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, schema: Schema) -> None:
+    if known.unit != schema.unit.name:
         raise StateError(
-            f"{scope} protects each {known.unit}, and these declarations each {unit}: what was spent does not carry "
-            "over; register it under another name, in one group with this one",
+            f"{scope} protects each {known.unit}, and these declarations each {schema.unit.name}: what was spent does "
+            "not carry over; register it under another name, in one group with this one",
             "SRD-S015",
         )
-    if budget and _rule(scope, budget, unit).to_plain() != known.to_plain():
+    if known.blocks != kind_of_blocks(schema):
+        raise StateError(
+            f"{scope} was opened {'with' if known.blocks else 'without'} a budget for each day, and these declarations "
+            "say otherwise: what was spent does not carry over; register it under another name",
+            "SRD-S015",
+        )
+    if budget and _rule(scope, budget, schema).to_plain() != known.to_plain():
         raise LedgerError(
             f"{scope} was opened with another budget ({known.budget}); leave the budget out, or change it by "
             "set_budget, with a reason",
             "SRD-L026",
+        )
+
+
+def _check_same_days(house: House, declaration: Declaration) -> None:
+    """Refuse another column of days: by it, what was spent on a day would not be what was read of that day."""
+    row, given = house.registry.dataset(declaration.name), declaration.blocks
+    before = None if row is None or given is None else house.declared(row.declarations).blocks
+    if before is not None and given is not None and before.column != given.column:
+        raise StateError(
+            f"the days of {declaration.name!r} are those of {before.column}, and these declarations take "
+            f"{given.column}: what was spent does not carry over; register it under another name",
+            "SRD-S015",
         )
 
 

@@ -62,7 +62,7 @@ _BY_CODE = {
     "SRD-B003": 429,
     **dict.fromkeys(("SRD-L070", "SRD-L072", "SRD-L022"), 404),
     **dict.fromkeys((f"SRD-L{number:03d}" for number in (*range(3, 11), 20, 29)), 422),
-    **dict.fromkeys(("SRD-L050", "SRD-L051", "SRD-L054", "SRD-L055", "SRD-L063", "SRD-S018"), 503),
+    **dict.fromkeys(("SRD-L050", "SRD-L051", "SRD-L054", "SRD-L055", "SRD-L063", "SRD-S018", "SRD-S021"), 503),
 }
 _BY_STATUS = {
     404: ("SRD-S004", "there is nothing at this address; /api/v1/openapi.json lists all there is"),

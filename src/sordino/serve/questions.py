@@ -31,7 +31,11 @@ def price(house: House, who: Principal, question: Mapping[str, Any]) -> dict[str
     who.must_be("owner", "analyst")
     read = Read(question)
     asked = house.asked(who, read.dataset)
-    data, quote = asked.quoted(house.held(who, asked, read.project, read.days))
+    holdings = house.held(who, asked, read.project, asked.opened.days(read.ask))
+    if house.price_processes is not None:
+        schema = asked.opened.dataset.schema
+        return house.price_processes.price((asked.name, asked.version), schema, holdings, asked.policy, read.plain)
+    data, quote = asked.quoted(holdings)
     return quotation(data, quote, asked.policy, read)
 
 
@@ -47,7 +51,6 @@ def run(house: House, who: Principal, question: Mapping[str, Any], key: str | No
     approval = house.registry.take_approval(who.subject, read.digest)
     gate = {
         "project": read.project,
-        "days": read.days,
         "approved": approval is not None,
         "key": hidden,
         "asked": read.digest,
@@ -69,7 +72,7 @@ def run(house: House, who: Principal, question: Mapping[str, Any], key: str | No
             house.registry.return_approval(approval)
         raise
     receipt = answer.proof
-    return _released(read.dataset, read.sql, receipt.release, receipt.to_json(), replayed=False)
+    return _released(read.dataset, read.text, receipt.release, receipt.to_json(), replayed=False)
 
 
 def key_digest(who: Principal, key: str) -> str:
@@ -83,13 +86,13 @@ def _answered(house: House, who: Principal, asked: Asked, read: Read, gate: dict
     """Run a question through the gate; where it does not fit, also say whose budget is short, and until when."""
     data, _ = house.asking(who, asked, **gate)
     try:
-        return data.sql(read.sql).run(**read.words)
+        return read.ask(data).run(**read.words)
     except BudgetError as refusal:
         if refusal.code != "SRD-B001":
             raise
         said = refusal.message
-    quoted, quote = asked.quoted(house.held(who, asked, read.project, read.days))
-    short = quote.short(quoted.sql(read.sql).plan(**read.words).event())
+    quoted, quote = asked.quoted(house.held(who, asked, read.project, asked.opened.days(read.ask)))
+    short = quote.short(read.ask(quoted).plan(**read.words).event())
     raise BudgetError(said + (f"; what falls short is {short}" if short else ""), "SRD-B001")
 
 
@@ -103,7 +106,7 @@ def _replayed(house: House, read: Read, earlier: Replay) -> dict[str, Any]:
     if earlier.release is None:
         raise RunError("the engine could not finish this question; what was charged stays charged", "SRD-R001")
     receipt = house.ledger.receipt(earlier.id)
-    return _released(read.dataset, read.sql, earlier.release, receipt.to_json(), replayed=True, identifier=earlier.id)
+    return _released(read.dataset, read.text, earlier.release, receipt.to_json(), replayed=True, identifier=earlier.id)
 
 
 def _released(

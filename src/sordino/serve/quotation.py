@@ -19,19 +19,21 @@ from .reading import Read
 
 def quotation(data: DataAccount, quote: Quote, policy: Policy, read: Read) -> dict[str, Any]:
     """Return what a question costs, whether that fits, what would, and how far off each column will be."""
-    ask = data.sql(read.sql)
+    ask = read.ask(data)
     found = ask.price(**read.words)
     part = _part(quote, found)
     return {
         "dataset": read.dataset,
-        "sql": read.sql,
+        "sql": read.text,
         "epsilon": _text(found.epsilon),
         "rho": _text(found.rho),
         "delta": _text(found.delta),
         "charge": found.charge,
         "part": float(part),
         "used": min(quote.used, 1.0),
+        "used_after": quote.used_after(found.event),
         "fits": found.fits,
+        "short": quote.short(found.event) or None,
         "would_fit": None if found.fits else would_fit(ask, quote, read.words),
         "policy": _verdict(policy, part),
         "columns": [_column(each) for each in found.columns],

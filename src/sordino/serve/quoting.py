@@ -13,7 +13,7 @@ from typing import NoReturn
 from sordino.accounting.account import Account, Price
 from sordino.accounting.account import price as price_of
 from sordino.accounting.bound import Bound
-from sordino.accounting.columns import Vector
+from sordino.accounting.columns import Vector, add
 from sordino.accounting.event import Event
 from sordino.accounting.filter import Filter
 from sordino.errors import GrantError, LedgerError
@@ -73,6 +73,10 @@ class Quote(Account):
         quote = price_of(self.filter, event, self._spent)
         return Price(quote.charge, quote.columns, all(held.holds(event) for held in self._held), quote.column)
 
+    def used_after(self, event: Event) -> float:
+        """Return which part of the data set's budget would be used once `event` was charged; above 1 if too much."""
+        return self.filter.used(add(self._spent, self.filter.charge(event)))
+
     def short(self, event: Event) -> str:
         """Return which scopes `event` does not fit, and when they begin anew, in words; empty if it fits."""
         said = []
@@ -102,11 +106,12 @@ def _holdings(
         balance = state.balance(scope)
         if balance.rule.blocks is not None and not days:
             raise LedgerError(
-                f"every day of {scope} has a budget of its own, so a question must say which days it reads; give days",
+                f"every day of {scope} has a budget of its own, and its declarations do not say which days a question "
+                "reads; declare blocks, as when it was opened",
                 "SRD-L029",
             )
         seen = tuple(vector for _, vector in balance.seen(days, time))
         found.append(_Held(scope, balance.rule.filter, seen, balance.next_start(time)))
     own = state.balance(dataset)
-    spent = own.busiest if own.due(time) is None else own.rule.filter.columns.nothing
+    spent = own.busiest_of(days) if own.due(time) is None else own.rule.filter.columns.nothing
     return Holdings(own.rule.filter, spent, tuple(found))

@@ -6,7 +6,8 @@
      "words": {"confidence": 0.9}}
 
 What to spend is one of ``epsilon``, ``rho``, ``noise`` or ``error`` (``{"within": 5, "of": "rides", "size": 100}``),
-and ``delta`` where it is wanted; ``words`` are the further words of `Ask.price`, with bounding as a dictionary.
+and ``delta`` where it is wanted. Instead of ``sql`` there may be ``calls``, the text of method calls:
+``"table('trips').agg(rides=count())"``. ``words`` are the further words of `Ask.price`, with bounding as a dictionary.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from typing import Any
 
 from sordino.arguments import rational
 from sordino.errors import ArgumentError
-from sordino.ledger.scope import checked_day, checked_name
+from sordino.ledger.scope import checked_name
+from sordino.query.ask import Ask, DataAccount
 from sordino.query.model.bounding import bounding
 from sordino.query.release.goal import within
 
@@ -32,7 +34,7 @@ _AMOUNTS = {
 """What can be spent, each from one unit of the ledger on."""
 _FLAGS = ("find", "losses", "intervals", "integers", "non_negative", "consistent")
 _WORDS = (*_FLAGS, "weights", "bounding", "mechanism", "confidence")
-_FIELDS = ("dataset", "sql", *_AMOUNTS, "error", "words", "project", "days")
+_FIELDS = ("dataset", "sql", "calls", *_AMOUNTS, "error", "words", "project")
 _LONGEST_SQL = 100_000
 _UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -48,10 +50,16 @@ class Read:
                 )
         self.plain = {name: value for name, value in question.items() if value is not None}
         self.dataset = _text_of(self.plain, "dataset", 200)
-        self.sql = _text_of(self.plain, "sql", _LONGEST_SQL)
+        if ("sql" in self.plain) == ("calls" in self.plain):
+            raise ArgumentError("a question is asked by sql or by calls: give one of them", "SRD-A003")
+        self._calls = "calls" in self.plain
+        self.text = _text_of(self.plain, "calls" if self._calls else "sql", _LONGEST_SQL)
         self.project = checked_name("project", self.plain["project"]) if "project" in self.plain else None
-        self.days = tuple(checked_day(day) for day in self.plain.get("days", ()))
         self.words = _words(self.plain)
+
+    def ask(self, data: DataAccount) -> Ask:
+        """Return the question about a data set; refused with what to write instead if it cannot be answered."""
+        return data.calls(self.text) if self._calls else data.sql(self.text)
 
     @property
     def digest(self) -> str:

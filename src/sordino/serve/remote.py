@@ -136,7 +136,7 @@ class Remote:
         return {
             "id": release["id"],
             "dataset": release["dataset"],
-            "sql": question["sql"],
+            "sql": question.get("sql") or question["calls"],
             "answer": release["answer"],
             "receipt": self.receipt(release["id"]),
             "replayed": False,

@@ -36,6 +36,7 @@ from .proposing import proposal
 from .registry import Registry
 from .settings import Settings
 from .verifying import Verifying
+from .watching import open_ledger
 
 Question = Mapping[str, Any]
 Plain = dict[str, Any]
@@ -62,13 +63,13 @@ class Service:
     @classmethod
     def open(cls, settings: Settings) -> Service:
         """Open the ledger and the registry, both made if they are missing; a ledger that is not sound is frozen."""
-        ledger = Ledger.open(settings.database, key=settings.key, witness=settings.witness)
+        ledger, witness = open_ledger(settings)
         try:
             registry = Registry(settings.database)
         except BaseException:
             ledger.close()
             raise
-        return cls(House(settings, ledger, registry), Identities(registry.engine, _secret(settings)))
+        return cls(House(settings, ledger, registry, witness), Identities(registry.engine, _secret(settings)))
 
     def close(self) -> None:
         """Wait for runs that have begun, then give files and connections back."""
@@ -168,12 +169,52 @@ class Service:
         who.must_be("owner", "auditor")
         return proofs.verify(self.ledger, progress)
 
-    def add_checkpoint(self, who: Principal, told: proofs.Told) -> Plain:
+    def begin_verification(self, who: Principal) -> Plain:
+        """Begin to verify in a thread, to be watched by `verification`; one at a time (see ``verifying.py``)."""
+        who.must_be("owner", "auditor")
+        return self._verifying.begin(who.subject)
+
+    def verification(self, who: Principal) -> Plain:
+        """Return how far the newest verification of this process is, and what it found."""
+        who.must_be("owner", "auditor")
+        return self._verifying.state()
+
+    def ledger_state(self, who: Principal) -> Plain:
+        """Return whether the ledger is frozen and why, its size and key, and what its witness remembers."""
+        who.must_be("owner", "auditor")
+        return auditing.state(self.ledger)
+
+    def newest_entries(self, who: Principal, before: int | None = None, limit: int = 50, **only: str | None) -> Plain:
+        """Return entries from the newest on, also of a frozen ledger; `only` a `kind` or a `scope`."""
+        who.must_be("owner", "auditor")
+        return auditing.newest(self.ledger, before, limit, **only)
+
+    def entry(self, who: Principal, position: int) -> Plain:
+        """Return one entry with its proof."""
+        who.must_be("owner", "auditor")
+        return auditing.entry(self.ledger, position)
+
+    def check_receipt(self, who: Principal, text: str) -> Plain:  # noqa: ARG002  (whoever is known may ask)
+        """Return whether a receipt holds under this ledger's key, what it proves, or which part is wrong."""
+        return auditing.check_receipt(self.ledger, text)
+
+    def add_checkpoint(
+        self,
+        who: Principal,
+        key: str,
+        note: str,
+        old_size: int,
+        proof: Iterable[str],
+        spent: Mapping[str, str] | None = None,
+        *,
+        anew: bool = False,
+    ) -> Plain:
         """Be the witness of another ledger: remember its newest checkpoint, if it extends what is remembered.
 
-        That a ledger begins anew, and so need not, is for an owner to tell.
+        That a ledger begins `anew`, and so need not, is for an owner to tell.
         """
-        who.must_be(*(("owner",) if told.anew else ("owner", "auditor")))
+        who.must_be(*(("owner",) if anew else ("owner", "auditor")))
+        told = proofs.Told(key, note, old_size, tuple(proof), dict(spent or {}), anew)
         return proofs.add_checkpoint(self.house, told, who.subject)
 
     def witnessed(self, who: Principal, key: str) -> Plain:
@@ -187,6 +228,11 @@ class Service:
         """Return declarations to begin with, from names and types of columns alone; stores nothing."""
         who.must_be("owner")
         return proposal(self.house, name, source, unit, "check it again, then register it.")
+
+    def declarations(self, who: Principal, dataset: str) -> str:
+        """Return what was declared about a data set, as it was written, whether or not it can be opened now."""
+        who.must_be("owner")
+        return str(self.house.row(who, dataset).declarations)
 
     def preview(self, who: Principal, declarations: str) -> Plain:
         """Return what declarations would make public, as `dataset` would; opens the source, stores nothing."""

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sordino.errors import ArgumentError
 from sordino.query.data.strict_yaml import parse
@@ -42,7 +43,14 @@ class Settings:
     key: str | None = None
     """The file of the ledger's signing key; beside the database if not given."""
     witness: str | None = None
-    """A file that remembers the newest checkpoint; beside the database if not given, which only production refuses."""
+    """Who remembers the newest checkpoint: a file, or the address of another sordino, as https://witness.example.org;
+    a file beside the database if not given, which only production refuses."""
+    witness_token_file: str | None = None
+    """The file with an auditor's token at a witness that is an address; or SORDINO_WITNESS_TOKEN."""
+    witness_seconds: float = 5.0
+    """How long a run waits for the word of a witness that is an address."""
+    witness_grace_seconds: float = 0.0
+    """How long questions are answered though that witness is silent; after that they are refused, uncharged."""
     data: str = "."
     """The directory that files of data sets must lie in."""
     url: str | None = None
@@ -69,6 +77,8 @@ class Settings:
     """A run that takes longer becomes a job."""
     workers: int = 4
     """Runs at a time."""
+    price_processes: int = 0
+    """Processes that find prices, for services that are asked for many; 0: the service's own."""
     queue: int = 64
     """Runs that may wait for their turn."""
     rate_per_minute: int = 600
@@ -81,8 +91,12 @@ class Settings:
         for name, (check, words) in _RULES.items():
             if not check(getattr(self, name)):
                 raise SettingsError(f"the setting {name} must be {words}", "SRD-S010")
-        if self.witness is not None and "://" in self.witness:
-            raise SettingsError("witness must be a file, on another disk or machine than the ledger's", "SRD-S010")
+        if self.witness_url is not None and not _private(self.witness_url):
+            raise SettingsError(
+                "witness must be a file, or the address of another sordino that begins with https:// (http:// on this "
+                "machine alone), as a token travels to it",
+                "SRD-S010",
+            )
         if (self.oidc_issuer is None) != (self.oidc_client is None):
             raise SettingsError("oidc_issuer and oidc_client go together", "SRD-S010")
         if self.oidc_issuer is not None and self.url is None:
@@ -102,6 +116,11 @@ class Settings:
         ):
             if wrong:
                 raise SettingsError(f"this does not start in production: {remedy}", "SRD-S011")
+
+    @property
+    def witness_url(self) -> str | None:
+        """The witness, if it is an address."""
+        return self.witness if self.witness is not None and "://" in self.witness else None
 
     @property
     def secure_cookies(self) -> bool:
@@ -150,7 +169,10 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "session_hours": (_between(1, 24 * 31, int), "hours: 1 to 744"),
     "slot_seconds": (_between(0, 3600, int, float), "seconds: 0 to 3600"),
     "threshold_seconds": (_between(0, 600, int, float), "seconds: 0 to 600"),
+    "witness_seconds": (_between(0.1, 60, int, float), "seconds: 0.1 to 60"),
+    "witness_grace_seconds": (_between(0, 86400, int, float), "seconds: 0 to 86400"),
     "workers": (_between(1, 256, int), "a number: 1 to 256"),
+    "price_processes": (_between(0, 64, int), "a number: 0 to 64"),
     "queue": (_between(0, 10**5, int), "a number: 0 to 100000"),
     "rate_per_minute": (_between(1, 10**7, int), "a number: 1 to 10000000"),
     "rate_burst": (_between(1, 10**7, int), "a number: 1 to 10000000"),
@@ -175,6 +197,16 @@ def _read(path: Path) -> dict[str, Any]:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(_KINDS)}"
             raise SettingsError(f"{path} has the setting {word!r}, which does not exist; {hint}", "SRD-S010")
     return found
+
+
+def _private(url: str) -> bool:
+    """Return whether nobody between here and a URL can read what is sent to it."""
+    try:
+        found = urlsplit(url)
+    except ValueError:
+        return False
+    local = found.hostname in ("localhost", "127.0.0.1", "::1")
+    return bool(found.hostname) and (found.scheme == "https" or (found.scheme == "http" and local))
 
 
 def _developing() -> bool:

@@ -1,5 +1,7 @@
 """A gate whose releases come out at fixed times, so that how long the engine took says little about the data.
 
+It also lets nothing touch data before a witness elsewhere has acknowledged the charge (``watching.py``).
+
 **Guarantee**: with a slot of s seconds, what was run is settled (or fails) a whole number of slots after it began, up
 to the time that the ledger takes; and as everything else that can be seen (stages, entries and their times, lists of
 releases) follows the settlement, no observer of the service learns more of the run's time than that number.
@@ -12,19 +14,37 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from sordino.accounting.bound import Bound
+from sordino.accounting.event import Event
 from sordino.accounting.grant import Grant
 from sordino.accounting.plan import Plan
+from sordino.errors import SordinoError
 from sordino.gate import Gate
+from sordino.ledger.account import LedgerGrant
+
+from .watching import Watcher
 
 T = TypeVar("T")
 
 
 class SlottedGate(Gate):
-    """A gate with a slot, in seconds; 0 is off."""
+    """A gate with a slot, in seconds (0 is off), and somebody who watches over the ledger from elsewhere."""
 
-    def __init__(self, *arguments: Any, slot: float = 0.0, **words: Any) -> None:
+    def __init__(self, *arguments: Any, watcher: Watcher, slot: float = 0.0, **words: Any) -> None:
         super().__init__(*arguments, **words)
         self._slot = slot
+        self._watcher = watcher
+
+    def reserve(self, event: Event, bound: Bound) -> LedgerGrant:
+        """Do what a gate does, and return only when the charge was witnessed."""
+        self._watcher.check()
+        grant = super().reserve(event, bound)
+        try:
+            self._watcher.wait()
+        except SordinoError as error:
+            self._fail(grant, error)
+            raise
+        return grant
 
     def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
         """Do what a gate does, and end the run at the end of a slot, however it ends."""

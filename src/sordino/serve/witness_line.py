@@ -102,15 +102,17 @@ class WitnessLine:
             response = self._client.request(method, ADDRESS, **words)
             return response.status_code, response.json()
         except (httpx.HTTPError, httpx.InvalidURL):
-            raise UnreachedError(f"the witness {self.url} cannot be reached; check the address and that it runs") from None
+            raise UnreachedError(
+                f"the witness {self.url} cannot be reached; check the address and that it runs"
+            ) from None
         except ValueError:
             raise UnreachedError(f"what answers at {self.url} is not a witness; check the address") from None
 
     def _unclear(self, status: int, body: Any) -> UnreachedError:
         if status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
             return UnreachedError(
-                f"the witness {self.url} does not take this token ({_code(body)}): to be told it needs an auditor's, and "
-                "to begin anew an owner's"
+                f"the witness {self.url} does not take this token ({_code(body)}): to be told it needs an auditor's, "
+                "and to begin anew an owner's"
             )
         return UnreachedError(f"the witness {self.url} answered {status} ({_code(body)}), which says nothing")
 

@@ -73,13 +73,14 @@ class RemoteWitness:
     def begin(self, seen: Seen) -> None:
         """Let the witness remember a new ledger."""
         self._line.tell(seen, 0, ())
+        with self._change:
+            self._news = None  # what was seen before is history
         self._acknowledged(seen.size, self._clock())
 
     def tell(self, seen: Seen) -> None:
         """Note that the ledger got this far; the thread will tell. A restoration is told at once."""
         if seen.anew:
-            self._line.tell(seen, 0, ())
-            self._acknowledged(seen.size, self._clock())
+            self.begin(seen)
             return
         with self._change:
             self._told = max(self._told, seen.size)
@@ -97,8 +98,12 @@ class RemoteWitness:
             return found
 
     def recall(self) -> Seen | None:
-        """Ask the witness for all that it remembers."""
-        return self._line.remembered()
+        """Ask the witness for all that it remembers; what this process has read must extend it from then on."""
+        found = self._line.remembered()
+        if found is not None:
+            with self._change:
+                self._known, self._news = found.size, found
+        return found
 
     def close(self) -> None:
         """End the thread; what was not told by then is told when the ledger is opened again."""
@@ -197,12 +202,9 @@ class RemoteWitness:
         return size
 
     def _hear(self) -> None:
-        """Ask what the witness remembers; the ledger must extend it, which the next look at it checks."""
-        found = self._line.remembered()
-        if found is None:
+        """Ask what the witness remembers, which must be something."""
+        if self.recall() is None:
             raise forgotten(self._line.url)
-        with self._change:
-            self._known, self._news = found.size, found
 
     def _acknowledged(self, size: int, begun: float) -> None:
         """Note what the witness has acknowledged; what is left was committed after the message was `begun`."""

@@ -25,11 +25,13 @@ from typing import Any
 
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
+from sordino.query.model.blocks import unit_name
 from sordino.query.model.kinds import Kind
-from sordino.query.model.metadata import Limits, OwnedByColumn, OwnedByParent, Personal, Schema, Table
+from sordino.query.model.metadata import Limits, OwnedByColumn, OwnedByDay, OwnedByParent, Personal, Schema, Table
 from sordino.query.sql.views import check_views
 
 from . import describe, postgres_types
+from .by_day import DaysDeclaration, blocks_in
 from .collations import refuse_collations
 from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
 from .ownership import Declaration, checked_name, person, unknown
@@ -103,6 +105,7 @@ def dataset(
     limits: Limits | None = None,
     personal: PersonalDeclaration | None = None,
     views: Mapping[str, str] | None = None,
+    blocks: DaysDeclaration | None = None,
 ) -> Dataset:
     """Declare a data set: where it is, who is protected, and what is publicly known about it.
 
@@ -114,7 +117,8 @@ def dataset(
     columns and limits; `unit` is what a person is called, or ``so.ROW``.
 
     With `personal`, people are protected by classes, each with an ε of its own (see ``so.personal``). `views` are
-    subqueries with names, to be asked about like tables (see ``Dataset.with_view``).
+    subqueries with names, to be asked about like tables (see ``Dataset.with_view``). With `blocks`, every day has a
+    budget of its own (see ``so.days``).
 
     **Guarantee**: nothing is read from the data but names and types of columns. Declarations are enforced, whatever
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
@@ -124,7 +128,9 @@ def dataset(
         if columns is not None or limits is not None:
             raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
         return open_dataset(
-            Declaration(name, person(unit), _declared(source), personal=personal, views=_view_texts(views))
+            Declaration(
+                name, person(unit), _declared(source), personal=personal, views=_view_texts(views), blocks=blocks
+            )
         )
     if isinstance(source, TableDeclaration):
         raise ArgumentError(
@@ -133,7 +139,9 @@ def dataset(
     checked_name("the data set's name", name)
     whose = person(unit)
     table = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
-    return open_dataset(Declaration(name, whose, {name: table}, personal=personal, views=_view_texts(views)))
+    return open_dataset(
+        Declaration(name, whose, {name: table}, personal=personal, views=_view_texts(views), blocks=blocks)
+    )
 
 
 def _view_texts(given: Mapping[str, str] | None) -> Mapping[str, str]:
@@ -159,7 +167,11 @@ def open_dataset(declaration: Declaration) -> Dataset:
     views = {name: _View.of(name, declaration, connected) for name in declaration.tables}
     tables = {name: view.face for name, view in views.items()}
     _check_links(tables)
-    schema = Schema(declaration.name, tables, declaration.unit, _personal(declaration, tables), views=declaration.views)
+    if declaration.blocks is not None:
+        found = blocks_in(declaration.blocks, tables)
+        tables[found.table] = replace(tables[found.table], blocks=found)
+    unit = Unit(unit_name(declaration.unit.name, declaration.blocks))
+    schema = Schema(declaration.name, tables, unit, _personal(declaration, tables), views=declaration.views)
     check_views(schema)
     return Dataset(
         declaration=declaration,
@@ -253,7 +265,7 @@ def _check_links(tables: Mapping[str, Table]) -> None:
     """Refuse identities and foreign keys of kinds that cannot be compared: one person would become two."""
     people: dict[Kind, str] = {}
     for name, table in tables.items():
-        if isinstance(table.owner, OwnedByColumn):
+        if isinstance(table.owner, OwnedByColumn | OwnedByDay):
             kind = _identity(name, table, table.owner.column)
             people.setdefault(kind, f"{name}.{table.owner.column}")
         if isinstance(table.owner, OwnedByParent):

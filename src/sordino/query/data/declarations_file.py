@@ -34,6 +34,10 @@ and views, subqueries that can be asked about like tables::
     views:
       adults: SELECT * FROM customers WHERE age >= 18
 
+and days, each of which has a budget of its own::
+
+    blocks: {days: day, protects: person-day, first: 2026-06-01}
+
 ``declarations_text`` writes all this.
 """
 
@@ -47,6 +51,7 @@ from typing import Any, TypeVar
 from sordino.accounting.bound import ROW
 from sordino.errors import ArgumentError
 
+from .by_day import DaysDeclaration, days
 from .dataset import Dataset, open_dataset
 from .declare import (
     ColumnDeclaration,
@@ -63,7 +68,7 @@ from .sources import source
 from .strict_yaml import parse
 
 _LARGEST_FILE = 64 * 2**20
-_HEAD = ("name", "unit", "personal", "views")
+_HEAD = ("name", "unit", "personal", "views", "blocks")
 _ONE_TABLE = ("source", "columns", "limits")
 
 Result = TypeVar("Result")
@@ -102,7 +107,15 @@ def from_dict(given: Any, directory: Path) -> Declaration:
         rest = {word: value for word, value in top.items() if word in _ONE_TABLE}
         tables = {top["name"]: _table(str(top["name"]), rest | owner, directory)}
     views = _mapping("views", top.get("views") or {})
-    return Declaration(top["name"], unit, tables, personal=_personal(top.get("personal")), views=views)
+    blocks = _blocks(top.get("blocks"))
+    return Declaration(top["name"], unit, tables, personal=_personal(top.get("personal")), views=views, blocks=blocks)
+
+
+def _blocks(given: Any) -> DaysDeclaration | None:
+    if given is None:
+        return None
+    said = _fields("blocks", given, ("days", "protects", "first", "last"), ("days", "protects"))
+    return _placed("blocks", lambda: days(said.pop("days"), **said))
 
 
 def _personal(given: Any) -> PersonalDeclaration | None:

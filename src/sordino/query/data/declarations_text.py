@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from sordino.errors import ArgumentError
 from sordino.query.model.metadata import Limits
 
+from .by_day import DaysDeclaration
 from .declare import ColumnDeclaration, PersonalDeclaration, TableDeclaration
 from .ownership import Declaration
 from .sources import Source
@@ -23,10 +24,17 @@ def to_yaml(declaration: Declaration) -> str:
     head: dict[str, Any] = {"name": declaration.name, "unit": declaration.unit.name}
     if declaration.personal is not None:
         head["personal"] = _personal_to_dict(declaration.personal)
+    if declaration.blocks is not None:
+        head["blocks"] = _blocks_to_dict(declaration.blocks)
     views = {"views": dict(declaration.views)} if declaration.views else {}
     if only is not None and len(tables) == 1 and "parent" not in only and only.get("unit", "row") == head["unit"]:
         return write(head | {word: value for word, value in only.items() if word != "unit"} | views)
     return write(head | {"tables": tables} | views)
+
+
+def _blocks_to_dict(declared: DaysDeclaration) -> dict[str, Any]:
+    said = {"days": declared.column, "protects": declared.protects, "first": declared.first, "last": declared.last}
+    return {word: value for word, value in said.items() if value is not None}
 
 
 def _personal_to_dict(declared: PersonalDeclaration) -> dict[str, Any]:

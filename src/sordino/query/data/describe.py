@@ -7,7 +7,18 @@ from fractions import Fraction
 from html import escape
 from typing import Any
 
-from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
+from sordino.query.model.metadata import (
+    Blocks,
+    Column,
+    Limits,
+    OwnedByColumn,
+    OwnedByDay,
+    OwnedByParent,
+    OwnedByRow,
+    Public,
+    Schema,
+    Table,
+)
 from sordino.query.sql.views import view_columns
 
 _KEYS_SHOWN = 5
@@ -67,15 +78,23 @@ def _view_heading(view: str, schema: Schema) -> str:
 
 
 def _heading(table: Table) -> str:
-    return f"table {table.name}, {_OWNERS[type(table.owner)](table.owner)}{_weight(table.limits)}"
+    return f"table {table.name}, {_OWNERS[type(table.owner)](table.owner)}{_weight(table.limits)}{_days(table.blocks)}"
 
 
 _OWNERS: dict[type, Callable[[Any], str]] = {
     OwnedByRow: lambda _: "each row its own",
     OwnedByColumn: lambda owner: f"owned by {owner.column}",
+    OwnedByDay: lambda owner: f"owned by {owner.column}, each day apart",
     OwnedByParent: lambda owner: f"owned through {owner.column} by {owner.parent}.{owner.parent_column}",
     Public: lambda _: "public",
 }
+
+
+def _days(blocks: Blocks | None) -> str:
+    if blocks is None:
+        return ""
+    ends = "".join(f" {word} {day}" for word, day in (("from", blocks.first), ("to", blocks.last)) if day is not None)
+    return f", each day of {blocks.column}{ends} with a budget of its own"
 
 
 def _weight(limits: Limits) -> str:

@@ -11,8 +11,9 @@ from typing import Any
 
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query.model.metadata import OwnedByColumn, OwnedByParent, OwnedByRow, Owner, Public
+from sordino.query.model.metadata import OwnedByColumn, OwnedByDay, OwnedByParent, OwnedByRow, Owner, Public
 
+from .by_day import DaysDeclaration
 from .declare import PersonalDeclaration, TableDeclaration
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
@@ -34,6 +35,7 @@ class Declaration:
     personal: PersonalDeclaration | None = None
     views: Mapping[str, str] = field(default_factory=dict)
     """Subqueries with a name, as SQL; ``sql.views`` reads them when the tables are known."""
+    blocks: DaysDeclaration | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
@@ -50,6 +52,8 @@ class Declaration:
             raise ArgumentError("a data set has one private table at least: so.private(…)", "SRD-A003")
         for name, table in private.items():
             self._check_owner(name, table)
+        if self.blocks is not None:
+            self._check_blocks(self.blocks)
 
     def owner(self, name: str) -> Owner:
         """Return whose the rows of a table are."""
@@ -58,7 +62,9 @@ class Declaration:
             return Public()
         if table.parent is not None:
             return OwnedByParent(*table.parent)
-        return OwnedByRow() if table.unit is None else OwnedByColumn(table.unit)
+        if table.unit is None:
+            return OwnedByRow()
+        return OwnedByDay(table.unit) if self.blocks is not None and self.blocks.per_unit else OwnedByColumn(table.unit)
 
     def identities(self, name: str) -> frozenset[str]:
         """Return the columns of a table by which its rows find their owner, or another table's rows find theirs."""
@@ -76,6 +82,18 @@ class Declaration:
             for name, table in self.tables.items()
         }
         return replace(self, tables=tables)
+
+    def _check_blocks(self, blocks: DaysDeclaration) -> None:
+        if not isinstance(blocks, DaysDeclaration):
+            raise ArgumentError(f"blocks must be so.days(…), not {type(blocks).__name__}", "SRD-A001")
+        if (self.unit == ROW) != (blocks.protects == "row"):
+            raise ArgumentError(
+                f"the data set protects each {self.unit.name}, and days each {blocks.protects}; "
+                + ('write protects="row"' if self.unit == ROW else 'write protects="person" or "person-day"'),
+                "SRD-A003",
+            )
+        if self.personal is not None:
+            raise ArgumentError("people have days with budgets of their own, or classes, not both", "SRD-A003")
 
     def _check_owner(self, name: str, table: TableDeclaration) -> None:
         owned = table.unit is not None or table.parent is not None

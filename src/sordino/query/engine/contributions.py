@@ -25,7 +25,7 @@ from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
 
 from .hashing import keyed_hash
 from .measures import whole
-from .packing import Field, can_pack, sample_packed
+from .packing import Field, can_pack, narrowest, sample_packed
 from .scan import OWNER
 from .values import real
 
@@ -34,6 +34,7 @@ ROWS = "rows__"
 _RANK = "rank__"
 _SQUARE = "square__"
 _HAIR = 1 - 2.0**-40
+_NARROW_WEIGHT = narrowest(0, WEIGHT_UNIT)
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,14 @@ def _ranked(rows: ibis.Table, setting: Setting, content: list[str]) -> ibis.Tabl
 
 
 def _weigh(rows: ibis.Table, setting: Setting) -> ibis.Table:
-    shared = rows.alias("kept__")
+    """Return all rows with their weights. On the way they are as narrow as can be: the engine holds all of them."""
+    fields = setting.fields or ()
+    shared = rows.mutate(**{field.name: rows[field.name].cast(field.narrowest) for field in fields}).alias("kept__")
     counts = shared.group_by(OWNER).aggregate(**{ROWS: shared.count()})
-    weights = counts.select(OWNER, **{WEIGHT: _share(counts[ROWS], setting.bounding.linf)})
-    return shared.inner_join(weights, OWNER).select(*shared.columns, WEIGHT)
+    weights = counts.select(OWNER, **{WEIGHT: _share(counts[ROWS], setting.bounding.linf).cast(_NARROW_WEIGHT)})
+    joined = shared.inner_join(weights, OWNER)
+    wide = {name: joined[name].cast("int64") for name in (*(field.name for field in fields), WEIGHT)}
+    return joined.select(**{name: wide.get(name, joined[name]) for name in (*shared.columns, WEIGHT)})
 
 
 def _share(count: Any, limit: int) -> Any:

@@ -40,6 +40,16 @@ class Field:
         """How many bits its values and NULL take."""
         return (self.most - self.least + 1).bit_length()
 
+    @property
+    def narrowest(self) -> dt.DataType:
+        """The narrowest type that holds its values."""
+        return narrowest(self.least, self.most)
+
+
+def narrowest(least: int, most: int) -> dt.DataType:
+    """Return the narrowest of the types of whole numbers that all engines have and that holds `least` and `most`."""
+    return next(each for each in (dt.int16, dt.int32, dt.int64) if each.bounds[0] <= least and most <= each.bounds[1])
+
 
 def _min(value: Any, count: Any) -> Any:
     """Return the smallest values in ascending order."""

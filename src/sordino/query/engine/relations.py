@@ -24,6 +24,7 @@ from sordino.query.model.fan_out import MOST_ROWS, most_per_key
 from sordino.query.model.metadata import Column, Schema
 from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
+from .day_scan import on_its_days
 from .expressions import lower_expression
 from .scan import OWNER, Tables, owned
 from .summaries import summarise
@@ -80,8 +81,14 @@ class _Lowering:
 
 def _scan(room: _Lowering, relation: Scan) -> ibis.Table:
     if room.owners(relation):
-        return owned(relation.table, room.schema, room.tables)
-    return room.tables(relation.table.name).select(*relation.table.columns)
+        return owned(relation.table, room.schema, lambda name: _read(room, relation, name))
+    return _read(room, relation, relation.table.name).select(*relation.table.columns)
+
+
+def _read(room: _Lowering, scan: Scan, name: str) -> ibis.Table:
+    """Return a table as a scan may read it; parents, which say whose its rows are, have no days."""
+    table = room.tables(name)
+    return on_its_days(scan, table) if name == scan.table.name else table
 
 
 def _filter(room: _Lowering, relation: Filter) -> ibis.Table:

@@ -9,7 +9,9 @@ from collections.abc import Callable
 
 import ibis
 
-from sordino.query.model.metadata import OwnedByColumn, OwnedByParent, Schema, Table
+from sordino.query.model.metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
+
+from .day_scan import day_of
 
 OWNER = "owner__"
 """The hidden column that says who owns a row of a private relation; it is never NULL."""
@@ -44,7 +46,18 @@ def _owned_by_parent(face: Table, schema: Schema, tables: Tables) -> ibis.Table:
     return children.inner_join(pairs, [(link.column, _PARENT_KEY)]).select(*face.columns, OWNER)
 
 
+def _owned_by_day(face: Table, schema: Schema, tables: Tables) -> ibis.Table:
+    """The owner is the day and the person in one text: a day has no colon, so no two pairs are written alike."""
+    del schema
+    assert isinstance(face.owner, OwnedByDay) and face.blocks is not None  # noqa: S101, PT018  (chosen by type)
+    table = tables(face.name)
+    identity, day = table[face.owner.column], day_of(table, face.blocks)
+    pair = day.cast("string") + ibis.literal(":") + identity.cast("string")
+    return table.filter(identity.notnull() & day.notnull()).select(*face.columns, **{OWNER: pair})
+
+
 _OWNERS: dict[type, Callable[[Table, Schema, Tables], ibis.Table]] = {
     OwnedByColumn: _owned_by_column,
     OwnedByParent: _owned_by_parent,
+    OwnedByDay: _owned_by_day,
 }

@@ -166,7 +166,9 @@ def histogram(column: Column, edges: Any) -> Aggregated:
     listed = constants("edges", edges)
     if len(listed) < 2:
         raise ArgumentError("a histogram needs two edges at least, or a number of bins", "SRD-A003")
-    return _of("HISTOGRAM", "histogram", column, given=listed)
+    value = named(column)
+    said = f"histogram({shown(value)}, {list(listed)!r})"
+    return Aggregated("HISTOGRAM", said, [value], [constant_node(one) for one in listed])
 
 
 def covariance(one: Column, other: Column) -> Aggregated:

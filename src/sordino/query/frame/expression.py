@@ -131,7 +131,7 @@ class Formula(Methods["Formula"]):
         return _infix("**", self, other, _binary(exp.Pow))
 
     def __rpow__(self, other: Any) -> Formula:
-        return as_formula(other) ** self
+        return lit(other) ** self  # a bare −2 ** x would be −(2 ** x)
 
     def __neg__(self) -> Formula:
         return Formula(f"-{enclosed(self)}", (self,), lambda value: exp.Neg(this=value), compound=True)
@@ -208,12 +208,15 @@ def col(name: str) -> Formula:
 def lit(value: Any) -> Formula:
     """Return a constant as an expression; needed only where a text would be taken for a column's name."""
     held = constant(value)
-    return Formula(repr(held), build=lambda: constant_node(held))
+    return Formula(f"lit({held!r})", build=lambda: constant_node(held))
 
 
 def as_formula(value: Any) -> Formula:
     """Return an expression as it is, and anything else as a constant."""
-    return value if isinstance(value, Formula) else lit(value)
+    if isinstance(value, Formula):
+        return value
+    held = constant(value)
+    return Formula(repr(held), build=lambda: constant_node(held))
 
 
 def named(value: Any) -> Formula:

@@ -139,7 +139,10 @@ def _found(scope: Scope, name: str) -> exp.Expr:
 
 
 def said(listed: Sequence[Named]) -> str:
-    """Return how the columns would be written as arguments."""
-    return ", ".join(
-        shown(formula) if name in (None, bare_name(formula)) else f"{name}={formula.text}" for name, formula in listed
-    )
+    """Return how the columns would be written as arguments: after one with a name of its own, all have names."""
+    texts: list[str] = []
+    renamed = False
+    for name, formula in listed:
+        renamed = renamed or name not in (None, bare_name(formula))
+        texts.append(f"{name}={formula.text}" if renamed and name is not None else shown(formula))
+    return ", ".join(texts)

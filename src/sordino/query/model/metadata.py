@@ -71,11 +71,37 @@ class OwnedByParent:
 
 
 @dataclass(frozen=True)
+class OwnedByDay:
+    """What a person did on one day is a unit: a column identifies the person, and the table's blocks say the day.
+
+    Rows in which either is missing belong to nobody and are left out.
+    """
+
+    column: str
+
+
+@dataclass(frozen=True)
 class Public:
     """Nobody's: the table is public and protects no one."""
 
 
-Owner = OwnedByRow | OwnedByColumn | OwnedByParent | Public
+Owner = OwnedByRow | OwnedByColumn | OwnedByParent | OwnedByDay | Public
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Every day has a budget of its own: `column` of `table` says on which day (or at which time) a row lies.
+
+    With `per_unit` the unit is a (person, day). Without it people are protected, of each of whom only the rows of the
+    first day count; or single rows. Days before `first` and after `last` cannot be asked about. See ``blocks.py``.
+    """
+
+    table: str
+    column: str
+    kind: Kind
+    per_unit: bool
+    first: date | None = None
+    last: date | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +114,7 @@ class Table:
     limits: Limits = Limits()
     hidden: Mapping[str, str] = field(default_factory=dict)
     """Columns that exist but cannot be asked about, each with the reason and the remedy."""
+    blocks: Blocks | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
@@ -133,6 +160,11 @@ class Schema:
         names = list(self.views)
         earlier = names[: names.index(view)]
         return replace(self, views={name: self.views[name] for name in earlier})
+
+    @property
+    def blocks(self) -> Blocks | None:
+        """What says on which day each row lies, where days have budgets of their own."""
+        return next((table.blocks for table in self.tables.values() if table.blocks is not None), None)
 
     @property
     def by_row(self) -> bool:

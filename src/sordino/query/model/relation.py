@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from .days import Days
 from .expression import ColumnRef, Expression
 from .metadata import Column, Limits, OwnedByColumn, Table
 from .ranges import hull
@@ -73,9 +74,13 @@ class Relation(ABC):
 
 @dataclass(frozen=True)
 class Scan(Relation):
-    """All rows of a table. Private: each row has its owner, by the table's declaration."""
+    """All rows of a table. Private: each row has its owner, by the table's declaration.
+
+    Where days have budgets of their own, the rows of `days` alone (see ``blocks.py``).
+    """
 
     table: Table
+    days: Days | None = None
 
     @property
     def columns(self) -> Mapping[str, Column]:

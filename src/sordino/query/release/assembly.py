@@ -22,6 +22,7 @@ from sordino.query.model.ranges import derive
 from sordino.query.plan.encoding import weight_unit
 from sordino.query.plan.plan import QueryPlan
 
+from .by_day import day_facts, day_notes
 from .levels import join_levels
 from .notes import notes
 from .price import own_delta_of
@@ -44,7 +45,7 @@ class Show(Protocol):
 def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show) -> Answer:
     """Return the answer to the question that `text` asked."""
     plan, released = outcome.passes[0]
-    said = notes(plan, outcome.found)
+    said = notes(plan, outcome.found) + day_notes(whole.question)
     if whole.question.grouping_sets is None:
         values = inputs(plan, released)
     else:
@@ -94,7 +95,7 @@ def _receipt(whole: WholePlan, plan: QueryPlan, text: str) -> dict[str, Any]:
         price={"epsilon": spend.epsilon, "rho": spend.rho, "delta": own_delta_of(whole)},
         bounding=plan.bounding,
         noises=_noises(plan),
-        plan=_keys(plan),
+        plan=_keys(plan) | day_facts(whole.question),
     )
 
 

@@ -24,6 +24,7 @@ from sordino.query.estimate.tails import half_width
 from sordino.query.plan import limits as contribution
 from sordino.query.plan.plan import QueryPlan
 
+from .by_day import day_notes
 from .imagine import imagine
 from .notes import notes
 from .released import read
@@ -145,6 +146,7 @@ def price_of(whole: WholePlan, account: Any, confidence: Number) -> Price:
         columns, said = column_prices(whole.passes[0], confidence), notes(whole.passes[0])
     else:
         said = [_discovery_note(whole)]
+    said += day_notes(whole.question)
     if whole.losses is not None:
         said.append(f"{whole.losses.count} estimates of what bounding cuts off are included")
     spend = whole.spend

@@ -17,6 +17,7 @@ from sordino.accounting.event import Event
 from sordino.accounting.events import Approximate, Composed, Concentrated, Pure
 from sordino.accounting.grant import Grant
 from sordino.errors import QuestionError
+from sordino.query.model.blocks import days_read
 from sordino.query.model.kinds import Range
 from sordino.query.model.metadata import Limits
 from sordino.query.model.question import Question
@@ -63,6 +64,11 @@ class WholePlan:
     def bound(self) -> Bound:
         """What one unit can change in the first thing that is released."""
         return self.discovery.bound if self.discovery is not None else self.passes[0].bound
+
+    @property
+    def days(self) -> tuple[str, ...]:
+        """All days that anything of it reads, as 2026-06-03; none where days have no budgets of their own."""
+        return tuple(day.isoformat() for day in days_read(self.question.relation))
 
     def event(self) -> Event:
         """Return everything that is run, as one event."""

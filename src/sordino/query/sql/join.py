@@ -15,7 +15,7 @@ from sordino.query.model.operations import call
 from sordino.query.model.relation import Filter, Join, Relation
 
 from .expression import Reader, chain
-from .refusals import only, refuse
+from .refusals import only, refuse, refuse_where_days_are_units
 from .scope import Scope, Visible, unique_name
 
 Pair = tuple[str, str]
@@ -178,6 +178,7 @@ def owner_matched(
     left: Relation, right: Relation, pairs: tuple[Pair, ...], schema: Schema, what: str
 ) -> tuple[Pair, ...]:
     """Return the pairs besides the owners' equality; refuse if the pairs do not say that owners are equal."""
+    refuse_where_days_are_units(schema, what)
     if schema.by_row:
         raise refuse(
             f"{what} is not possible where single rows are protected",

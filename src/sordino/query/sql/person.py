@@ -14,7 +14,7 @@ from .calls import AggregateCall
 from .context import Context
 from .grouped import GroupedReader, group_keys, group_nodes, refuse_real
 from .names import items, output_names
-from .refusals import only, refuse
+from .refusals import only, refuse, refuse_where_days_are_units
 from .scope import Scope, Visible, column_names, unique_name
 from .summary import FUNCTIONS, summary_column
 
@@ -89,6 +89,7 @@ def distinct_rows(scope: Scope, context: Context) -> Scope:
 
 def refuse_unkeyed(relation: Relation, context: Context, what: str) -> None:
     """Refuse what summarises rows of people where there are none."""
+    refuse_where_days_are_units(context.schema, what)
     if context.schema.by_row:
         raise refuse(
             f"{what} is not possible where single rows are protected",

@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from sqlglot import exp
 
 from sordino.errors import QuestionError
+from sordino.query.model.metadata import Schema
 
 _LONGEST_NAME = 60
 
@@ -149,6 +150,16 @@ FUNCTIONS = {
 def refuse(what: str, why: str, code: str = "SRD-Q102") -> QuestionError:
     """Return the error that says what cannot be and what to write instead."""
     return QuestionError(f"{what}: {why}", code)
+
+
+def refuse_where_days_are_units(schema: Schema, what: str) -> None:
+    """Refuse what is keyed by a person where the unit is what a person did on one day."""
+    if schema.blocks is not None and schema.blocks.per_unit:
+        raise refuse(
+            f"{what} is not possible where the unit is {schema.unit.name}",
+            "it would end with the day; aggregate at the outside alone, or ask a data set that protects people",
+            "SRD-Q105",
+        )
 
 
 def refused_node(node: exp.Expr) -> QuestionError:

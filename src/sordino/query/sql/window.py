@@ -16,7 +16,7 @@ from sordino.query.model.relation import Order, Relation, Window, Windowed
 
 from .calls import aggregate_call
 from .expression import Reader
-from .refusals import only, refuse, unknown_function
+from .refusals import only, refuse, refuse_where_days_are_units, unknown_function
 from .scope import Scope, unique_name
 from .summary import FUNCTIONS as SUMMARIES
 from .summary import most_rows, row_count, summary_column
@@ -57,6 +57,7 @@ class WindowReader(Reader):
         return ColumnRef(column.kind, self._windows[made][0])
 
     def _partition(self, node: exp.Window) -> tuple[Expression, ...]:
+        refuse_where_days_are_units(self._schema, "a window")
         parts = [self._rows.read(part) for part in node.args.get("partition_by") or ()]
         held = owners(self.scope.relation, self._schema)
         others = tuple(part for part in parts if not (isinstance(part, ColumnRef) and part.name in held))

@@ -8,35 +8,38 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import JSONResponse
 
-from .calls import Call, Calling, Plain
+from sordino.serve.jobs import finished
+
+from .calls import Call, Calling
 from .models import ERRORS, Question, plain
+from .shapes import DatasetFull, DatasetShort, JobAccepted, JobShown, Priced, Released, answers, listed
 
 router = APIRouter(responses=ERRORS)
 
-_ACCEPTED: dict[int | str, dict[str, Any]] = {202: {"description": "it takes long: look at the job"}}
+_ACCEPTED = answers(JobAccepted, 202, "it takes long: look at the job")
 IdempotencyKey = Annotated[str | None, Header(alias="Idempotency-Key", min_length=1, max_length=200)]
 
 
-@router.get("/datasets", tags=["asking"])
+@router.get("/datasets", tags=["asking"], responses=answers(listed("datasets", DatasetShort)))
 async def datasets(call: Calling) -> Any:
     """Return the data sets that you may know of, with their budgets in short."""
     return JSONResponse({"datasets": await call(lambda service, who: service.datasets(who))})
 
 
-@router.get("/datasets/{name}", tags=["asking"])
+@router.get("/datasets/{name}", tags=["asking"], responses=answers(DatasetFull))
 async def dataset(call: Calling, name: str) -> Any:
     """Return what is publicly known about a data set: who is protected, tables, columns, policy, budget."""
     return JSONResponse(await call(lambda service, who: service.dataset(who, name)))
 
 
-@router.post("/price", tags=["asking"])
+@router.post("/price", tags=["asking"], responses=answers(Priced))
 async def price(call: Calling, question: Question) -> Any:
     """Return what a question costs, whether it fits, and how far off every column will be. Touches no data."""
     asked = plain(question) or {}
     return JSONResponse(await call.price(lambda service, who: service.price(who, asked)))
 
 
-@router.post("/run", tags=["asking"], responses=_ACCEPTED)
+@router.post("/run", tags=["asking"], responses={**answers(Released), **_ACCEPTED})
 async def run(call: Calling, question: Question, idempotency_key: IdempotencyKey = None) -> Any:
     """Charge a question and return the released answer, or a job if it takes long.
 
@@ -50,28 +53,19 @@ async def run(call: Calling, question: Question, idempotency_key: IdempotencyKey
 async def answer_or_job(call: Call, job: Any) -> JSONResponse:
     """Return what a run released if it ends in time, else the job to look at."""
     service = call.desk.service
-    waiting = asyncio.wrap_future(job.future)
-    waiting.add_done_callback(_heard)
-    await asyncio.wait({waiting}, timeout=service.settings.threshold_seconds)
-    if waiting.done():
-        return JSONResponse(waiting.result())
+    if await finished(job, service.settings.threshold_seconds):
+        return JSONResponse(job.future.result())
     shown = await asyncio.get_running_loop().run_in_executor(call.desk.reading, service.jobs.keep, job)
     return JSONResponse({"job": shown}, 202, {"location": f"/api/v1/jobs/{job.id}", "retry-after": "1"})
 
 
-def _heard(future: asyncio.Future[Any]) -> None:
-    """Take note of an error even if nobody waits any more, or the event loop would print its words."""
-    if not future.cancelled():
-        future.exception()
-
-
-@router.get("/jobs", tags=["asking"])
+@router.get("/jobs", tags=["asking"], responses=answers(listed("jobs", JobShown)))
 async def jobs(call: Calling, limit: Annotated[int, Query(ge=1, le=500)] = 50) -> Any:
     """Return your newest jobs."""
     return JSONResponse({"jobs": await call(lambda service, who: service.jobs.jobs(who, limit))})
 
 
-@router.get("/jobs/{identifier}", tags=["asking"])
-async def job(call: Calling, identifier: str) -> Plain:
+@router.get("/jobs/{identifier}", tags=["asking"], responses=answers(JobShown))
+async def job(call: Calling, identifier: str) -> Any:
     """Return the stage of a job, and the release or the error that it ended with."""
-    return await call(lambda service, who: service.jobs.job(who, identifier))
+    return JSONResponse(await call(lambda service, who: service.jobs.job(who, identifier)))

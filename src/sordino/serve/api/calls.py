@@ -7,7 +7,6 @@ own, as many as there are cores: more would only take turns. A request changes t
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Annotated, Any, TypeVar
@@ -17,6 +16,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from sordino.serve.identity import Principal
 from sordino.serve.limits import RateLimit
+from sordino.serve.price_processes import PriceProcesses
 from sordino.serve.refusals import UnauthenticatedError
 from sordino.serve.service import Service
 
@@ -32,7 +32,10 @@ class Desk:
     def __init__(self, service: Service) -> None:
         settings = service.settings
         self.service = service
-        self.pricing = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="sordino-price")
+        elsewhere = settings.price_processes
+        service.house.price_processes = PriceProcesses(elsewhere) if elsewhere else None
+        # With processes, a thread only waits, and one more prepares the next question meanwhile.
+        self.pricing = ThreadPoolExecutor(elsewhere + 1 if elsewhere else 1, thread_name_prefix="sordino-price")
         self.reading = ThreadPoolExecutor(_READERS, thread_name_prefix="sordino-read")
         self.rate = RateLimit(settings.rate_per_minute, settings.rate_burst)
         self.unknown = RateLimit(settings.rate_per_minute, settings.rate_burst)
@@ -41,6 +44,9 @@ class Desk:
         """End the threads."""
         self.pricing.shutdown(wait=True, cancel_futures=True)
         self.reading.shutdown(wait=True, cancel_futures=True)
+        if self.service.house.price_processes is not None:
+            self.service.house.price_processes.close()
+            self.service.house.price_processes = None
 
 
 class Call:

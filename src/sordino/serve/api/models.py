@@ -54,10 +54,12 @@ class Words(Body):
 
 
 class Question(Body):
-    """A question in SQL about one data set, and what to spend on it."""
+    """A question about one data set, in SQL or by method calls, and what to spend on it."""
 
     dataset: Name
-    sql: Annotated[str, Field(min_length=1, max_length=100_000)]
+    sql: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
+    calls: Annotated[str, Field(min_length=1, max_length=20_000)] | None = None
+    """Method calls as text, instead of sql: ``table('trips').agg(rides=count())``."""
     epsilon: Number | None = None
     rho: Number | None = None
     noise: Number | None = None
@@ -65,7 +67,6 @@ class Question(Body):
     delta: Number | None = None
     words: Words | None = None
     project: Name | None = None
-    days: Annotated[list[Name], Field(max_length=3660)] | None = None
 
 
 class Budget(Body):
@@ -82,7 +83,6 @@ class OpeningBudget(Budget):
 
     refresh: Literal["day", "week", "month"] | StrictInt | None = None
     groups: Annotated[list[Name], Field(max_length=100)] | None = None
-    blocks: Literal["owner-in-one-block", "unit-per-block"] | None = None
 
 
 class Policy(Body):

@@ -13,11 +13,12 @@ from sordino.serve.service import Service
 
 from .calls import Calling
 from .models import ERRORS
+from .shapes import Health, Somebody, answers
 
 router = APIRouter(tags=["operating"])
 
 
-@router.get("/healthz", responses={503: {"description": "the ledger is frozen"}})
+@router.get("/healthz", responses={**answers(Health), **answers(Health, 503, "the ledger is frozen")})
 async def health(request: Request) -> JSONResponse:
     """Say whether the service answers, and whether its ledger does; for everybody."""
     frozen = request.app.state.desk.service.frozen
@@ -26,7 +27,7 @@ async def health(request: Request) -> JSONResponse:
     )
 
 
-@router.get("/metrics", responses=ERRORS)
+@router.get("/metrics", responses={**ERRORS, 200: {"description": "the page", "content": {"text/plain": {}}}})
 async def metrics(request: Request, call: Calling) -> Response:
     """Return the page that Prometheus reads, with the token of an owner or an auditor."""
     found: Metrics = request.app.state.metrics
@@ -44,7 +45,7 @@ async def description(request: Request, call: Calling) -> Any:
     return JSONResponse(await call(lambda _service, _who: request.app.openapi()))
 
 
-@router.get("/api/v1/whoami", responses=ERRORS)
+@router.get("/api/v1/whoami", responses={**ERRORS, **answers(Somebody)})
 async def whoami(call: Calling) -> Any:
     """Return who you are here: subject, role, data sets."""
     who = await call(lambda _service, who: who)

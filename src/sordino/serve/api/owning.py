@@ -9,31 +9,41 @@ from fastapi.responses import JSONResponse, Response
 
 from .calls import Calling
 from .models import ERRORS, Cap, Decision, NewBudget, NewMember, NewToken, Policy, Registration, plain
+from .shapes import (
+    ApprovalShown,
+    BudgetReport,
+    DatasetFull,
+    MemberShown,
+    PolicyInForce,
+    TokenShown,
+    answers,
+    listed,
+)
 
 router = APIRouter(tags=["owning"], responses=ERRORS)
 
 
-@router.post("/admin/datasets", status_code=201)
+@router.post("/admin/datasets", status_code=201, responses=answers(DatasetFull, 201))
 async def register(call: Calling, body: Registration) -> Any:
     """Register a data set, or declare it anew; under its name it keeps its budget."""
     words = plain(body.budget), plain(body.policy)
     return JSONResponse(await call(lambda service, who: service.register(who, body.declarations, *words)), 201)
 
 
-@router.put("/admin/datasets/{name}/budget")
+@router.put("/admin/datasets/{name}/budget", responses=answers(BudgetReport))
 async def set_budget(call: Calling, name: str, body: NewBudget) -> Any:
     """Raise or lower a data set's budget; who did it and why is in the ledger for good."""
     words = plain(body.budget) or {}
     return JSONResponse(await call(lambda service, who: service.set_budget(who, name, words, body.reason)))
 
 
-@router.patch("/admin/datasets/{name}/policy")
+@router.patch("/admin/datasets/{name}/policy", responses=answers(PolicyInForce))
 async def set_policy(call: Calling, name: str, body: Policy) -> Any:
     """Change what is named of a data set's policy."""
     return JSONResponse(await call(lambda service, who: service.set_policy(who, name, plain(body) or {})))
 
 
-@router.put("/admin/caps/{kind}/{name}")
+@router.put("/admin/caps/{kind}/{name}", responses=answers(BudgetReport))
 async def cap(call: Calling, kind: Literal["analyst", "project", "group"], name: str, body: Cap) -> Any:
     """Give an analyst, a project or a group a budget, or another one."""
     words = plain(body.budget) or {}
@@ -43,19 +53,19 @@ async def cap(call: Calling, kind: Literal["analyst", "project", "group"], name:
     return JSONResponse(found)
 
 
-@router.get("/admin/scopes")
+@router.get("/admin/scopes", responses=answers(listed("scopes", str)))
 async def scopes(call: Calling) -> Any:
     """Return all scopes that have budgets."""
     return JSONResponse({"scopes": await call(lambda service, who: service.scopes(who))})
 
 
-@router.get("/admin/tokens")
+@router.get("/admin/tokens", responses=answers(listed("tokens", TokenShown)))
 async def tokens(call: Calling) -> Any:
     """Return all tokens, without what would let anybody use them."""
     return JSONResponse({"tokens": await call(lambda service, who: service.tokens(who))})
 
 
-@router.post("/admin/tokens", status_code=201)
+@router.post("/admin/tokens", status_code=201, responses=answers(dict[str, str], 201))
 async def issue_token(call: Calling, body: NewToken) -> Any:
     """Return a new token, which is shown this once."""
     token = await call(lambda service, who: service.issue_token(who, body.subject, body.role, body.datasets, body.days))
@@ -69,7 +79,7 @@ async def revoke_token(call: Calling, identifier: str) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/admin/members")
+@router.get("/admin/members", responses=answers(listed("members", MemberShown)))
 async def members(call: Calling) -> Any:
     """Return everybody who may come in by single sign-on."""
     return JSONResponse({"members": await call(lambda service, who: service.members(who))})
@@ -89,13 +99,13 @@ async def dismiss(call: Calling, subject: str) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/approvals")
+@router.get("/approvals", responses=answers(listed("approvals", ApprovalShown)))
 async def approvals(call: Calling) -> Any:
     """Return wishes for approval: your own, or all if you are an owner."""
     return JSONResponse({"approvals": await call(lambda service, who: service.approvals(who))})
 
 
-@router.post("/admin/approvals/{identifier}")
+@router.post("/admin/approvals/{identifier}", responses=answers(ApprovalShown))
 async def decide(call: Calling, identifier: str, body: Decision) -> Any:
     """Approve of one release of one analyst, or do not; they then ask the same again."""
     found = await call(lambda service, who: service.decide(who, identifier, body.approve, body.reason))

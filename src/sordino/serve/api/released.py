@@ -9,13 +9,14 @@ from fastapi.responses import JSONResponse, Response
 
 from .calls import Calling
 from .models import ERRORS
+from .shapes import BudgetReport, ReleaseFull, ReleaseShort, Transparency, answers, listed
 
 router = APIRouter(responses=ERRORS)
 
 _LARGEST = 2**53
 
 
-@router.get("/releases", tags=["released"])
+@router.get("/releases", tags=["released"], responses=answers(listed("releases", ReleaseShort)))
 async def releases(
     call: Calling,
     dataset: str | None = None,
@@ -27,32 +28,32 @@ async def releases(
     return JSONResponse({"releases": found})
 
 
-@router.get("/releases/{identifier}", tags=["released"])
+@router.get("/releases/{identifier}", tags=["released"], responses=answers(ReleaseFull))
 async def release(call: Calling, identifier: str) -> Any:
     """Return one release with its answer."""
     return JSONResponse(await call(lambda service, who: service.release(who, identifier)))
 
 
-@router.get("/receipts/{identifier}", tags=["released"])
+@router.get("/receipts/{identifier}", tags=["released"], responses=answers(dict[str, Any]))
 async def receipt(call: Calling, identifier: str) -> Any:
     """Return the receipt of a release as the text that verifies offline; keep it byte for byte."""
     text = await call(lambda service, who: service.receipt(who, identifier))
     return Response(text, media_type="application/json")
 
 
-@router.get("/budgets/dataset/{name}", tags=["released"])
+@router.get("/budgets/dataset/{name}", tags=["released"], responses=answers(BudgetReport))
 async def budget(call: Calling, name: str) -> Any:
     """Return the budget of a data set: cap, used part, what remains, who used it, how it went down."""
     return JSONResponse(await call(lambda service, who: service.budget(who, name)))
 
 
-@router.get("/budgets/{kind}/{name}", tags=["released"])
+@router.get("/budgets/{kind}/{name}", tags=["released"], responses=answers(BudgetReport))
 async def scope_budget(call: Calling, kind: Literal["analyst", "project", "group"], name: str) -> Any:
     """Return the same for an analyst, a project or a group."""
     return JSONResponse(await call(lambda service, who: service.scope_budget(who, kind, name)))
 
 
-@router.get("/transparency/{dataset}", tags=["released"])
+@router.get("/transparency/{dataset}", tags=["released"], responses=answers(Transparency))
 async def transparency(call: Calling, dataset: str) -> Any:
     """Return how the budget of a data set was spent, by which mechanisms and noise; public if the owner says so."""
     return JSONResponse(await call.even_unknown(lambda service, who: service.transparency(who, dataset)))

@@ -1,6 +1,7 @@
 """The verbs of the command line that work on a ledger, one file each; what they need is loaded when they are called.
 
 ``place``    where things are: ``sordino.yaml`` in a directory, or a service behind a URL
+``demo``     ``sordino demo``
 ``begin``    ``sordino init``, ``sordino declare``
 ``ask``      ``sordino ask``
 ``budget``   ``sordino budget``

@@ -53,6 +53,10 @@ def _show(told: dict[str, Any]) -> None:
     if told["points"]:
         first, last = told["points"][0][0], told["points"][-1][0]
         say(f"left over time, {first} to {last}:", sparkline([1 - part for _, part in told["points"]]))
+    if told["by_day"]:
+        first, last = told["by_day"][0]["day"], told["by_day"][-1]["day"]
+        say(f"left on the days that were asked about, {first} to {last}; each has a budget of its own:")
+        say(sparkline([1 - each["used"] for each in told["by_day"]]))
     if told["by_analyst"]:
         table = Table()
         table.add_column("who")

@@ -18,7 +18,7 @@ def demo(
         raise ArgumentError(f"{folder} is not empty, and its budget would be spent already; name a new one", "SRD-A003")
     from sordino.accounting.explain import explain
     from sordino.serve.demo.report import write_report
-    from sordino.serve.demo.rides import BUDGET
+    from sordino.serve.demo.rides import BUDGET, RIDERS
     from sordino.serve.demo.showing import Shown, console
     from sordino.serve.demo.story import UnexpectedError, tell
 
@@ -29,5 +29,5 @@ def demo(
     except UnexpectedError as error:
         out.print(f"NOT AS IT SHOULD BE: {error}", style="bold red", markup=False)
         raise typer.Exit(1) from None
-    explanation = explain(**BUDGET)
-    shown.ended(story, write_report(story, explanation), explanation)
+    explanation = explain(BUDGET["epsilon"], BUDGET["delta"], people=RIDERS)
+    shown.ended(story, write_report(story, explanation))

@@ -21,8 +21,11 @@ from sordino.errors import ArgumentError
 from .place import HERE, DirectoryOption, JsonOption, YesOption, cell, read_text, say, say_json, settings_in
 
 if TYPE_CHECKING:
+    from sordino.ledger.keys import VerifyingKey
     from sordino.ledger.store import Store
     from sordino.ledger.verify import Progress, Report
+    from sordino.ledger.witness import Witness
+    from sordino.serve.settings import Settings
 
 PlaceOption = Annotated[
     str | None, typer.Option("--place", help="The ledger: a file or a URL; left out: the one in sordino.yaml.")
@@ -48,13 +51,11 @@ def verify(
     """Read the whole ledger again and judge it: every entry, every signature, the witness. Exit code 1: not sound."""
     from sordino.ledger.keys import VerifyingKey
     from sordino.ledger.verify import verify_store
-    from sordino.ledger.witness import FileWitness, NoWitness
 
     at = _place(place, witness, directory)
     public = VerifyingKey.parse(key_text(key) if key is not None else read_text(at.public).strip())
-    memory = NoWitness("none was named") if at.witness is None else FileWitness(at.witness)
     with _opened(at.where) as store, _progress() as told:
-        report = verify_store(store, public, memory, progress=told)
+        report = verify_store(store, public, _memory(at, public), progress=told)
     _show_report(report, at.witness, as_json)
     if not report.sound:
         raise typer.Exit(1)
@@ -97,12 +98,13 @@ def restore(
 ) -> None:
     """Go on from an old copy or after a freeze; what lost entries may have spent is burnt."""
     from sordino.ledger.ledger import Ledger
+    from sordino.serve.watching import open_ledger
 
     at = _place(place, witness, directory)
     say("What the witness saw beyond this copy stays spent; where it remembers nothing, all that is left is burnt.")
     if not yes:
         typer.confirm("Restore the ledger?", abort=True)
-    ledger = Ledger.open(at.where, key=at.signing, witness=at.witness)
+    ledger = open_ledger(at.remote)[0] if at.remote else Ledger.open(at.where, key=at.signing, witness=at.witness)
     try:
         restored = ledger.restore(by, reason)
     finally:
@@ -122,7 +124,9 @@ class _Place:
 
     where: str
     signing: Path | None
-    witness: Path | None
+    witness: Path | str | None
+    remote: Settings | None = None
+    """The settings, if the witness that they name is an address."""
 
     @property
     def public(self) -> Path:
@@ -135,15 +139,27 @@ class _Place:
 def _place(place: str | None, witness: Path | None, directory: Path) -> _Place:
     """Return where the ledger is, which must be there."""
     named: dict[str, str | None] = {"key": None, "witness": None}
+    remote: Settings | None = None
     if place is None:
         settings = settings_in(directory)
         place, named = settings.database, {"key": settings.key, "witness": settings.witness}
+        remote = settings if settings.witness_url is not None and witness is None else None
     if "://" not in place:
         if not Path(place).is_file():
             raise ArgumentError(f"there is no ledger {place}; name its file by --place", "SRD-A005")
         named = {name: path or f"{place}.{name}" for name, path in named.items()}
     found = {name: None if path is None else Path(path) for name, path in named.items()}
-    return _Place(place, found["key"], witness or found["witness"])
+    return _Place(place, found["key"], remote.witness if remote else witness or found["witness"], remote)
+
+
+def _memory(at: _Place, public: VerifyingKey) -> Witness:
+    """Return who remembers for a ledger: an address, a file, or nobody."""
+    from sordino.ledger.witness import FileWitness, NoWitness
+    from sordino.serve.watching import remote_witness
+
+    if at.remote is not None:
+        return remote_witness(at.remote, public)
+    return NoWitness("none was named") if at.witness is None else FileWitness(at.witness)
 
 
 @contextmanager
@@ -168,7 +184,7 @@ def _progress() -> Iterator[Progress]:
         yield lambda done, whole: drawn.update(task, completed=done, total=whole)
 
 
-def _show_report(report: Report, watched: Path | None, as_json: bool) -> None:
+def _show_report(report: Report, watched: Path | str | None, as_json: bool) -> None:
     problems = [{"position": each.position, "code": each.code, "reason": each.reason} for each in report.problems]
     if as_json:
         say_json({"sound": report.sound, "size": report.size, "problems": problems})

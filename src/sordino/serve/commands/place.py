@@ -32,7 +32,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether to go on.")]
 HERE = Path()
 
-_PATHS = ("database", "key", "witness", "data", "session_secret_file", "oidc_secret_file")
+_PATHS = ("database", "key", "witness", "witness_token_file", "data", "session_secret_file", "oidc_secret_file")
 
 
 class Desk(Protocol):

@@ -20,9 +20,9 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from . import console, entrance, explorer, home, offices, openness, released
-from .troubles import install
+from .troubles import at_the_door, install
 
-__all__ = ["install", "router"]
+__all__ = ["at_the_door", "install", "router"]
 
 router = APIRouter(include_in_schema=False)
 for _page in (entrance, home, console, released, explorer, offices, openness):

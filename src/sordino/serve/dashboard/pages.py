@@ -9,6 +9,8 @@ threads. Their routers are ``APIRouter()``; errors that they let pass become pag
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -53,9 +55,7 @@ Sender = Annotated[Session, Depends(_sender)]
 """The same for a form (POST): its field of `csrf` has been checked."""
 
 
-def page(
-    request: Request, session: Session | None, template: str, status: int = 200, **values: Any
-) -> HTMLResponse:
+def page(request: Request, session: Session | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """Return a page, or a part of one for htmx; ``session`` of None is for pages that anybody may see."""
     who = None if session is None else session.who
     known = {
@@ -90,23 +90,43 @@ def percent(part: float) -> str:
     return f"{100 * part:.3g} %" if part < 1 else f"{100 * part:.0f} %"
 
 
-def number(value: Any) -> str:
-    """Write a number so that it can be read: thousands apart, a few digits; what is missing as a dash.
+def number(value: Any, spread: float | None = None) -> str:
+    """Write a number so that it can be read: thousands apart, and as many digits as make sense beside its `spread`.
 
-    >>> number(1234567), number(0.000123456), number(12345.678), number(None)
-    ('1 234 567', '0.000123', '12 346', '–')
+    >>> number(1234567), number(0.000123456), number(-2.5), number(12345.678), number(None)
+    ('1 234 567', '0.000123', '−2.5', '12 346', '–')
+    >>> number(46.13208, 249.1), number(14.80852, 2.3), number(46.13208, 0.01)
+    ('46', '14.81', '46.132')
     """
     if value is None:
         return "–"
     if not isinstance(value, int | float) or isinstance(value, bool):
         return str(value)
-    if isinstance(value, int) or (abs(value) >= _THOUSANDS and abs(value) < _TOO_LONG):
-        return f"{value:,.0f}".replace(",", "\u00a0")
-    return f"{value:.3g}" if abs(value) < 1 else f"{value:.5g}"
+    size = abs(value) if spread is None else spread
+    if isinstance(value, int) or size >= _FAR:
+        text = f"{value:,.0f}"
+    elif spread is None or not 0 < spread < math.inf:
+        text = f"{value:.3g}" if size < 1 else f"{value:.5g}"
+    else:
+        text = f"{value:,.{max(0, _DIGITS - math.floor(math.log10(spread)) - 1)}f}"
+    return text.replace(",", "\u00a0").replace("-", "−")
 
 
-_THOUSANDS = 10_000
-_TOO_LONG = 1e15
+_FAR = 10_000
+_DIGITS = 3
+"""Of the spread of a number: what is further behind is noise."""
+
+
+def dated(words: str) -> str:
+    """Write the times in a text as people read them.
+
+    >>> dated("begins anew at 2026-12-01T00:00:00Z")
+    'begins anew at 1 Dec 2026, 00:00 UTC'
+    """
+    return _MOMENT.sub(lambda found: when(found[0]), words)
+
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 def when(text: str | int | None) -> str:
@@ -133,4 +153,4 @@ def _environment(filters: Mapping[str, Any]) -> Environment:
     return found
 
 
-ENVIRONMENT = _environment({"percent": percent, "number": number, "when": when})
+ENVIRONMENT = _environment({"percent": percent, "number": number, "when": when, "dated": dated})

@@ -1,7 +1,99 @@
-"""Releases and their receipts."""
+"""Releases and their receipts: lists, one release with all that is known of it, and a desk that checks receipts."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
+from fastapi.responses import Response
+
+from sordino.serve.browsing import service_of
+
+from . import event_words
+from .answers import shown_answer
+from .pages import Sender, Visitor, page
 
 router = APIRouter()
+
+PAGE = 25
+_LONGEST = 1 << 20
+
+
+@router.get("/releases")
+def releases(
+    request: Request,
+    session: Visitor,
+    dataset: str = "",
+    before: Annotated[int | None, Query(ge=0, le=2**53)] = None,
+) -> Response:
+    """List the newest releases: an analyst's own, or all of them."""
+    service, who = service_of(request), session.who
+    found = service.releases(who, dataset=dataset or None, before=before, limit=PAGE + 1)
+    older = f"?before={found[PAGE - 1]['position']}" if len(found) > PAGE else None
+    newer = "/releases" if before is not None else None
+    return page(
+        request,
+        session,
+        "releases.html",
+        releases=found[:PAGE],
+        datasets=[each["name"] for each in service.datasets(who)],
+        chosen=dataset,
+        older=_with(older, dataset),
+        newer=_with(newer, dataset),
+        price=event_words.price,
+    )
+
+
+@router.get("/releases/{identifier}")
+def release(request: Request, session: Visitor, identifier: str) -> Response:
+    """Show one release: question, answer, what was bounded, the noise, the receipt."""
+    service, who = service_of(request), session.who
+    found = service.release(who, identifier)
+    checked = service.check_receipt(who, service.receipt(who, identifier)) if found["answer"] else None
+    values: dict[str, Any] = {"release": found, "checked": checked, "price": event_words.price}
+    if found["answer"]:
+        facts = found["answer"]["receipt"]
+        values |= {
+            "facts": facts,
+            "shown": shown_answer(found["answer"]),
+            "bounding": event_words.bounding(facts["bounding"], facts["unit"]),
+            "neighbours": event_words.neighbours(facts["neighbours"], facts["unit"]),
+            "events": event_words.told_of(json.loads(facts["event"])),
+        }
+    return page(request, session, "release.html", **values)
+
+
+@router.get("/releases/{identifier}/receipt.json")
+def receipt(request: Request, session: Visitor, identifier: str) -> Response:
+    """Give the receipt as the file that verifies, byte for byte."""
+    text = service_of(request).receipt(session.who, identifier)
+    named = f'attachment; filename="receipt-{identifier}.json"'  # an id that is known: digits, a dash, hexadecimal
+    return Response(text, media_type="application/json", headers={"content-disposition": named})
+
+
+@router.get("/receipts")
+def desk(request: Request, session: Visitor) -> Response:
+    """Show where a receipt may be pasted or uploaded."""
+    return page(request, session, "receipts.html", text="", checked=None, events=[])
+
+
+@router.post("/receipts")
+def check(
+    request: Request,
+    session: Sender,
+    text: Annotated[str, Form()] = "",
+    file: Annotated[UploadFile | None, File()] = None,
+) -> Response:
+    """Say whether a receipt holds, what it proves, or which part of it is wrong."""
+    uploaded = file.file.read(_LONGEST).decode(errors="replace") if file is not None and file.filename else ""
+    given = uploaded or text
+    checked = service_of(request).check_receipt(session.who, given)
+    events = event_words.told_of(json.loads(checked["event"])) if checked["holds"] else []
+    return page(request, session, "receipts.html", text=text, checked=checked, events=events)
+
+
+def _with(address: str | None, dataset: str) -> str | None:
+    if address is None or not dataset:
+        return address
+    return f"{address}{'&' if '?' in address else '?'}dataset={dataset}"

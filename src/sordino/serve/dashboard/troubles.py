@@ -8,19 +8,23 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from sordino.errors import SordinoError
 from sordino.serve import problems
-from sordino.serve.browsing import session_of
+from sordino.serve.browsing import COOKIE, service_of
 from sordino.serve.identity import Session
+from sordino.serve.refusals import shape
 
-from .pages import page, partial
+from .pages import ENVIRONMENT, page, partial
 
 _TITLES = {
     401: "Please log in",
@@ -47,7 +51,25 @@ def install(app: FastAPI) -> None:
 
 async def _told(request: Request, error: Exception) -> Response:
     said = problems.response_for(error)
-    return as_page(request, said) if _browses(request) else said
+    return await run_in_threadpool(as_page, request, said) if _browses(request) else said
+
+
+def at_the_door(scope: Scope, status: int, code: str, message: str) -> Response:
+    """Return what the door itself tells, before anybody is known: a page without navigation, or JSON for programs."""
+    request = Request(scope)
+    said = JSONResponse(shape(code, message), status, {"x-sordino-code": code})
+    if not _browses(request) or partial(request):
+        return said
+    known: dict[str, Any] = {
+        "session": None,
+        "who": None,
+        "links": [],
+        "here": "",
+        "frozen": None,
+        "title": title_of(status),
+    }
+    text = ENVIRONMENT.get_template("trouble.html").render(known, error=shape(code, message)["error"])
+    return HTMLResponse(text, status, {"x-sordino-code": code})
 
 
 def title_of(status: int) -> str:
@@ -96,6 +118,6 @@ def _login(back: str) -> str:
 def _session(request: Request) -> Session | None:
     """Return whose page it would have been, for the navigation; nobody's if that is what went wrong."""
     try:
-        return session_of(request)
+        return service_of(request).identities.of_session(request.cookies.get(COOKIE, ""))
     except SordinoError:
         return None

@@ -102,7 +102,7 @@ def write_rides(path: Path) -> None:
     """Write the sample as a Parquet file."""
     rides = 1 + _chosen(_evenly(RIDERS, 2), _RIDES)
     rider = np.repeat(np.arange(RIDERS), rides)
-    minutes = 6 * gammaincinv(3, _evenly(rider.size, 3))
+    minutes = np.minimum(6 * gammaincinv(3, _evenly(rider.size, 3)), 90)
     table = {
         "rider_id": rider,
         "day": np.datetime64("2026-06-01") + _chosen(_evenly(rider.size, 5), _DAYS),
@@ -121,7 +121,8 @@ def true_rows(path: Path, question: Question) -> list[tuple[Any, ...]]:
 
 
 def _evenly(count: int, prime: int) -> NDArray[np.float64]:
-    return np.arange(1, count + 1) * np.sqrt(prime) % 1.0
+    places: NDArray[np.float64] = np.arange(1, count + 1) * np.sqrt(prime) % 1.0
+    return places
 
 
 def _chosen(places: NDArray[np.float64], shares: tuple[float, ...]) -> NDArray[np.int64]:

@@ -24,6 +24,7 @@ from .story import Asked, Judged, Story, Teller
 
 _WIDTH_IN_A_PIPE = 110
 _INDENT = (0, 0, 0, 4)
+_ONE_MORE = "SELECT COUNT(*) AS rides FROM rides"
 _GOOD, _BAD, _QUIET, _HEAD = "green", "red", "dim", "bold cyan"
 
 
@@ -54,7 +55,7 @@ class Shown(Teller):
         """Show an answer with its error bars, and what is left."""
         self._say(_table(asked))
         for note in asked.answer.notes:
-            self._out.print(Padding(Text(f"note: {note}", style=_QUIET), (0, 0, 0, 6)))
+            self._out.print(Padding(Text(f"note: {note}", style=_QUIET), (0, 0, 0, 6), expand=False))
         self._say(Text.assemble("budget  ", (bar(asked.used), "cyan"), f"  {100 * asked.used:.3g} % used"))
 
     def refused(self, question: Question, price: Price, refusal: str, remaining: str) -> None:
@@ -91,18 +92,14 @@ class Shown(Teller):
             self._mark("✗", _BAD, str(problem))
         self._mark("✓", _GOOD, "found")
 
-    def ended(self, story: Story, report: Path, explanation: Any) -> None:
+    def ended(self, story: Story, report: Path) -> None:
         """Show what to do next."""
         held, whole = story.covered
-        folder = story.folder
-        self._head("", "What all of it together means")
-        self._say(Text(str(explanation)))
         self._head("", "Go on")
         self._say(Text(f"of {whole} intervals at 95 % {held} hold what is true, which only made-up data can show"))
-        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-        for command, what in next_steps(folder):
-            table.add_row(Text(command, style="bold"), Text(what, style=_QUIET))
-        self._say(table)
+        for command, what in next_steps(story.folder):
+            line = Text.assemble("    ", (command, "bold"), (f"  # {what}" if what else "", _QUIET))
+            self._out.print(line, soft_wrap=True)  # so that it can be copied as it is
         self._say(Text.assemble("report with plots: ", (str(report), "bold")))
 
     def _head(self, number: str, title: str) -> None:
@@ -110,26 +107,30 @@ class Shown(Teller):
         self._out.print(Rule(Text(f"{number}  {title}".strip(), style=_HEAD), align="left", style=_QUIET))
 
     def _say(self, what: Any) -> None:
-        self._out.print(Padding(what, _INDENT))
+        self._out.print(Padding(what, _INDENT, expand=False))
 
     def _mark(self, sign: str, style: str, text: str) -> None:
         self._say(Text.assemble((f"{sign} ", f"bold {style}"), (text, style)))
 
 
 def next_steps(folder: Path) -> list[tuple[str, str]]:
-    """Return commands that work in the folder, and what they do."""
-    where = f"-C {folder}"
+    """Return commands that work after the story, and what they do."""
     return [
-        (f'sordino ask "SELECT COUNT(*) AS rides FROM rides" --epsilon 0.1 {where}', "ask for what is left"),
-        (f"sordino budget {where}", "what is left, who spent it"),
-        (f"sordino ledger verify {where}", "every entry, every signature, the witness"),
-        (f"sordino receipt verify {folder}/receipt.json --key {folder}/budget.db.pub", "offline, by anybody"),
-        (f"sordino serve {where}", "service and dashboard on loopback"),
+        (f"cd {folder}", ""),
+        (f'sordino ask "{_ONE_MORE}" --epsilon 0.1', "ask for what is left"),
+        ("sordino budget", "what is left, who spent it"),
+        ("sordino ledger verify", "every entry, every signature, the witness"),
+        ("sordino ledger verify --place altered.db --key budget.db.pub --witness budget.db.witness", "is refused"),
+        ("sordino receipt verify receipt.json --key budget.db.pub", "offline, by anybody"),
+        ("sordino explain --epsilon 2 --delta 1e-9", "what the budget means, in plain words"),
+        ("sordino serve", "service and dashboard on loopback"),
     ]
 
 
 def _code(text: str, by_methods: bool) -> Any:
-    return Syntax(text, "python" if by_methods else "sql", theme="ansi_dark", background_color="default", word_wrap=True)
+    return Syntax(
+        text, "python" if by_methods else "sql", theme="ansi_dark", background_color="default", word_wrap=True
+    )
 
 
 def _prices(price: Price) -> Table:

@@ -199,13 +199,11 @@ def _judge(house: House, asked: tuple[Asked, ...]) -> Judged:
 
 
 def _check_receipt(folder: Path, answer: Answer) -> Facts:
-    """Check a receipt as a stranger would: the file, the answer, and the public key, which lies in a file of its own."""
+    """Check a receipt as a stranger would: by the file, the answer, and the public key from a file of its own."""
     path = folder / RECEIPT
     path.write_text(answer.proof.to_json(), encoding="utf-8")
     public = (folder / f"{LEDGER}.pub").read_text(encoding="utf-8").strip()
-    return verify_receipt(
-        Receipt.from_json(path.read_text(encoding="utf-8")), public, answer.proof.release or answer.to_json().encode()
-    )
+    return verify_receipt(Receipt.from_json(path.read_text(encoding="utf-8")), public, answer.to_json().encode())
 
 
 def _alter(folder: Path) -> Report:
@@ -236,4 +234,3 @@ def must(holds: bool, otherwise: str) -> None:
     """End the demo if something is not as it should be."""
     if not holds:
         raise UnexpectedError(otherwise)
-

@@ -1,0 +1,116 @@
+"""Entries on trial: a state takes them in so that the next can be decided, and gives them back if the commit fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from .balance import Balance, Held
+from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Refreshed, Reserved, Settled
+from .state import State
+
+_ABSENT: Any = object()
+
+Place = tuple[dict[str, Any], str]
+
+
+class _Step(NamedTuple):
+    """What a state was before it took an entry, as far as the entry changes it."""
+
+    size: int
+    time: int
+    frozen: str | None
+    balances: list[tuple[Balance, Held]]
+    places: list[tuple[dict[str, Any], str, Any]]
+
+
+class Trial:
+    """Entries that a state has taken in before they are committed.
+
+    **Guarantee**: after `undo` has returned True the state is what it was, to the last byte of its snapshot.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._steps: list[_Step | None] = []
+        self._whole = True
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """Let the state take `entries`, or raise the `LedgerError` of the first that breaks a rule and take none."""
+        before = len(self._steps)
+        try:
+            for entry in entries:
+                self._steps.append(_step(self._state, entry))
+                self._state.apply(entry)
+        except BaseException:
+            self.undo(before)
+            raise
+
+    def undo(self, back_to: int = 0) -> bool:
+        """Give back all but the first so many entries; return False if there is one that cannot be given back."""
+        while len(self._steps) > back_to:
+            step = self._steps.pop()
+            if step is None:
+                self._whole = False
+            else:
+                _go_back(self._state, step)
+        return self._whole
+
+
+def _step(state: State, entry: Entry) -> _Step | None:
+    scopes = _SCOPES.get(type(entry))
+    if scopes is None:  # a restoration changes everything; it is read again instead
+        return None
+    held = [
+        (balance, balance.held(days))
+        for text, days in scopes(entry)
+        if (balance := state.balances.get(text)) is not None
+    ]
+    places = [(where, key, where.get(key, _ABSENT)) for where, key in _PLACES.get(type(entry), _nowhere)(state, entry)]
+    return _Step(state.size, state.time, state.frozen, held, places)
+
+
+def _go_back(state: State, step: _Step) -> None:
+    state.size, state.time, state.frozen, balances, places = step
+    for balance, held in balances:
+        balance.go_back(held)
+    for where, key, before in places:
+        if before is _ABSENT:
+            where.pop(key, None)
+        else:
+            where[key] = before
+    state.complete.clear()  # what was found complete may rest on a scope that is gone again
+
+
+def _reserved(state: State, entry: Reserved) -> list[Place]:
+    places: list[Place] = [(state.open, entry.id), (state.last, entry.analyst)]
+    return places if entry.key is None else [*places, (state.keys, entry.key)]
+
+
+def _closed(state: State, entry: Settled | Failed) -> list[Place]:
+    key = state.open.get(entry.id)
+    places: list[Place] = [(state.open, entry.id)]
+    return places if key is None else [*places, (state.keys, key)]
+
+
+def _nowhere(_state: State, _entry: Entry) -> list[Place]:
+    return []
+
+
+_Scopes = Callable[[Any], list[tuple[str, tuple[str, ...]]]]
+
+_SCOPES: dict[type[Entry], _Scopes] = {
+    Reserved: lambda entry: [(charge.scope.text, charge.days) for charge in entry.charges],
+    Refreshed: lambda entry: [(entry.scope.text, ())],
+    Budgeted: lambda entry: [(entry.scope.text, ())],
+    **dict.fromkeys((Opened, Settled, Failed, Checkpointed, Frozen), lambda _: []),
+}
+"""The balances that an entry changes, by the scope's text, with the days of each that it charges."""
+
+_PLACES: dict[type[Entry], Callable[[State, Any], list[Place]]] = {
+    Opened: lambda state, entry: [(state.balances, entry.scope.text)],
+    Reserved: _reserved,
+    Settled: _closed,
+    Failed: _closed,
+}
+"""What else an entry changes: a key in one of the state's dictionaries."""

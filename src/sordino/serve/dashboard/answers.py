@@ -1,0 +1,77 @@
+"""An answer as a page shows it: a table with intervals, drawings, and what was bounded; all of it was released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import charts
+from .pages import number, percent
+
+MOST_SHOWN = 1000
+"""Rows that a page shows; the receipt has all of them."""
+
+
+def shown_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what ``answer.html`` needs, from the body of a release."""
+    columns = answer["columns"]
+    count = max((len(column["values"]) for column in columns), default=0)
+    drawn = charts.intervals(answer)
+    return {
+        "columns": columns,
+        "numbers": [place for place, column in enumerate(columns) if column["kind"] in ("integer", "real")],
+        "rows": [[_cell(column, row) for column in columns] for row in range(min(count, MOST_SHOWN))],
+        "in_all": count,
+        "confidence": percent(answer["confidence"]),
+        "notes": answer["notes"],
+        "drawings": drawn,
+        "drawn": min(count, charts.MOST_ROWS),
+        "price": price_words(answer["receipt"].get("price") or {}),
+    }
+
+
+def price_words(price: Mapping[str, Any]) -> str:
+    """Say a price: ε or ρ, and δ where there is one.
+
+    >>> price_words({"epsilon": "1/2", "rho": None, "delta": "0"})
+    'ε = 0.5'
+    """
+    said = [f"{sign} = {_decimal(price[name])}" for name, sign in _SIGNS.items() if price.get(name) not in (None, "0")]
+    return ", ".join(said)
+
+
+_SIGNS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
+
+
+def _decimal(text: str) -> str:
+    above, _, below = str(text).partition("/")
+    return f"{float(above) / float(below or 1):.6g}"
+
+
+def _cell(column: Mapping[str, Any], row: int) -> dict[str, Any]:
+    """Return a value, and its interval in words where it is noisy; both with digits that make sense."""
+    value = column["values"][row]
+    low, high = (column[end][row] if end in column else None for end in ("low", "high"))
+    if isinstance(value, list):
+        count = len(value)
+        triples = list(zip(value, low or [None] * count, high or [None] * count, strict=True))
+        intervals = [_interval(*ends) for _, *ends in triples] if "low" in column else []
+        return {"value": ", ".join(_value(*each) for each in triples), "interval": "; ".join(intervals)}
+    noisy = "low" in column and value is not None
+    return {"value": _value(value, low, high), "interval": _interval(low, high) if noisy else ""}
+
+
+def _value(value: Any, low: float | None, high: float | None) -> str:
+    return number(value, _spread(low, high))
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "without limit"
+    spread = _spread(low, high)
+    ends = ("below" if low is None else number(low, spread), "above" if high is None else number(high, spread))
+    return " to ".join(ends)
+
+
+def _spread(low: float | None, high: float | None) -> float | None:
+    return None if low is None or high is None or low == high else (high - low) / 2

@@ -1,0 +1,92 @@
+"""Registering data sets: propose from metadata, check, then register. Nothing is stored before the owner says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from sordino.serve.browsing import service_of
+from sordino.serve.identity import Session
+
+from .forms import REFUSALS, Entered, Filled, again, budget_of, confirmed
+from .pages import Sender, Visitor, page, see
+from .words import column_words, owner_words
+
+router = APIRouter()
+
+EXAMPLE = """\
+name: trips
+# whose a row is; or: row
+unit: rider_id
+source: trips/*.parquet
+columns:
+  fare: {bounds: [0, 100]}
+  city: {keys: [Oslo, Rome]}
+# what counts of one rider
+limits: {rows: 20}
+"""
+_FOR_GOOD = "a budget that was opened stays in the ledger for good"
+
+
+@router.get("/office/register")
+def register(request: Request, session: Visitor, anew: str = "") -> Response:
+    """Show the form in which a data set is declared; `anew` names one to declare anew."""
+    session.who.must_be("owner")
+    declared = service_of(request).declarations(session.who, anew) if anew else ""
+    return _form(request, session, Entered({"declarations": declared}), known=bool(anew))
+
+
+@router.post("/office/propose")
+def propose(request: Request, session: Sender, typed: Filled) -> Response:
+    """Fill the form in with what names and types of columns say."""
+    try:
+        text = service_of(request).propose(session.who, typed["name"], typed["source"], typed["unit"])
+    except REFUSALS as error:
+        return again(request, session, "register.html", error, _values(typed, wrong="proposal"))
+    return _form(request, session, Entered(typed | {"declarations": text}), proposed=True)
+
+
+@router.post("/office/check")
+def check(request: Request, session: Sender, typed: Filled) -> Response:
+    """Show what declarations would make public, without storing anything."""
+    try:
+        found = service_of(request).preview(session.who, typed["declarations"])
+    except REFUSALS as error:
+        return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
+    return _form(request, session, typed, preview=_shown(found), known=found["known"])
+
+
+@router.post("/office/register")
+def store(request: Request, session: Sender, typed: Filled) -> Response:
+    """Register a data set with its budget, or declare it anew."""
+    try:
+        confirmed(typed, _FOR_GOOD)
+        found = service_of(request).register(session.who, typed["declarations"], budget_of(typed) or None)
+    except REFUSALS as error:
+        return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
+    return see(f"/office/datasets/{found['name']}?done=registered")
+
+
+def _values(typed: Entered, **more: Any) -> dict[str, Any]:
+    plain = {"typed": typed, "error": None, "wrong": "", "preview": None, "known": False, "proposed": False}
+    return plain | {"example": EXAMPLE} | more
+
+
+def _form(request: Request, session: Session, typed: Entered, **more: Any) -> Response:
+    return page(request, session, "register.html", **_values(typed, **more))
+
+
+def _shown(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a preview with its tables in words."""
+    tables = [
+        {
+            "name": table["name"],
+            "owned": owner_words(table, found["unit"]),
+            "columns": [{"name": column["name"], **column_words(column)} for column in table["columns"]],
+            "hidden": table["hidden"],
+        }
+        for table in found["tables"]
+    ]
+    return {**found, "tables": tables}
