@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 JOBS   ?= 2
 ROOM   ?= all
+FOLDER ?= demo-out
 
 # The theme announces a fork of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
@@ -15,7 +16,7 @@ ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long audit bench docs lint clean
+.PHONY: help demo serve test test-long audit bench docs lint clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +29,10 @@ demo: $(STAMP)  ## six private answers, a refusal, a ledger that verifies, a rep
 	@rm -rf demo-out
 	@$(BIN)/sordino demo demo-out
 
+serve: $(STAMP)  ## the service and its dashboard on loopback, with an owner's token; FOLDER=… or the demo's folder
+	@[ -e "$(FOLDER)/sordino.yaml" ] || $(BIN)/sordino demo "$(FOLDER)"
+	@$(BIN)/sordino serve --directory "$(FOLDER)" --owner-token
+
 test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
 	@scripts/install-servers
 	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" $(COVER)
@@ -39,7 +44,7 @@ test-long: $(STAMP)  ## the tests that take minutes
 audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error or all
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(STAMP)  ## build the documentation into site/, warnings as errors

@@ -24,7 +24,7 @@ REQUIREMENTS: dict[str, list[str]] = {
 }
 """What each peer's environment holds."""
 
-OWN_ENVIRONMENT = ("sordino", "sordino_query", "duckdb")
+OWN_ENVIRONMENT = ("sordino", "sordino_query", "sordino_serve", "sordino_ledger", "bare_commits", "duckdb")
 """The sides that run in the environment that runs the benchmark; the plain engine is the one that sordino uses."""
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 import report
 from measure import run
 
-ROOMS = ("noise", "accounting", "mechanisms", "query", "query_error")
+ROOMS = ("noise", "accounting", "mechanisms", "query", "query_error", "ledger", "serve")
 
 
 def main() -> int:

@@ -18,6 +18,7 @@ from sordino.accounting.budget import budget
 from sordino.errors import BudgetError, ConflictError, LedgerError
 from sordino.ledger import together
 from sordino.ledger.ledger import Ledger
+from sordino.ledger.opening import store_at
 from sordino.ledger.receipt import Receipt, verify_receipt
 from sordino.ledger.reservation import Replay, Reservation
 from sordino.ledger.together import Gather, Line, Wish
@@ -160,7 +161,7 @@ def test_an_interrupted_leader_harms_nobody_else(ledger: Ledger, monkeypatch: py
 
 def test_who_comes_while_the_leader_waits_for_the_lock_comes_along(ledger: Ledger, place: str) -> None:
     before = commits(place)
-    store = type(ledger._session.log.store)(place)
+    store = store_at(place)
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(reserved(ledger))) for _ in range(4)]
     with store.writing() as writing:

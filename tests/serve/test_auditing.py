@@ -226,3 +226,11 @@ def test_parts_of_a_transparency_report_add_up(tmp_path: Path) -> None:
         assert service.transparent(OWNER) == ["trips"]
         with pytest.raises(ForbiddenError):
             service.transparent(None)
+
+
+def test_an_entry_may_freeze_the_ledger(service: Service) -> None:
+    service.ledger.freeze("drill")
+    frozen = service.ledger_state(AUDITOR)["frozen"]
+    assert (frozen["code"], "drill" in frozen["reason"]) == ("SRD-L028", True)
+    service.ledger.restore("olga", "the drill is over")
+    assert service.ledger_state(AUDITOR)["frozen"] is None

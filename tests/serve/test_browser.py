@@ -103,8 +103,9 @@ def test_a_long_run_is_polled(house: tuple[Service, str], browser: Browser, monk
         assert seen.complaints == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [{"width": 1280, "height": 900}, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    ("scheme", "size"), [("light", {"width": 1280, "height": 900}), ("dark", PHONE)], ids=["desk", "phone"]
+)
 def test_pages_keep_to_their_rules(
     house: tuple[Service, str], browser: Browser, scheme: str, size: dict[str, int], tmp_path: Path
 ) -> None:

@@ -153,8 +153,12 @@ def test_an_owner_may_let_the_noise_grow_instead(visit: Who) -> None:
     ann.service.set_policy(OWNER, "trips", {"degrade": True})
     priced = ann.fill("/console/price", **form(epsilon="1.5")).text
     assert "Run with the noise that fits" in priced
-    assert "Answer</h2>" in ann.send("/console/run", **hidden(priced, "/console/run")).text
+    goal = ann.fill("/console/price", **form(spend="error", of="rides", within="5")).text
+    assert "This does not fit." in goal
+    assert 'id="run"' not in goal
+    assert "answered for the 1 that is left" in ann.send("/console/run", **hidden(priced, "/console/run")).text
     assert used(ann) == pytest.approx(1)
+    assert 'id="run"' not in ann.fill("/console/price", **form()).text
 
 
 def test_a_long_run_shows_its_stage_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,7 +279,7 @@ def test_answers_are_drawn_and_shown_as_they_are() -> None:
     assert "a.b" not in json.dumps(spec)
     assert [len(layer["data"]["values"]) for layer in spec["layer"]] == [MOST_ROWS - 1, MOST_ROWS]
     shown = shown_answer(answer)
-    assert shown["price"] == "ε = 0.333333, δ = 1e-09"
+    assert shown["price"] == "ε = 0.333334, δ = 1e-09"
     assert shown["rows"][0][1] == {"value": "1", "interval": "below to 2"}
     assert shown["rows"][1][1:] == [
         {"value": "1.000", "interval": "0.500 to 2.000"},

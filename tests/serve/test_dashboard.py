@@ -27,6 +27,7 @@ source: visits.parquet
 limits: {rows: 3}
 blocks: {days: day, protects: person-day, first: 2026-11-01}
 """
+THREE_DAYS = "SELECT COUNT(*) AS n FROM visits WHERE day BETWEEN '2026-11-01' AND '2026-11-03'"
 Who = Callable[[str | None], Visit]
 
 WRONG = "sordino_wrong"
@@ -53,6 +54,16 @@ def test_nobody_is_sent_to_the_login_and_back(quiet_visit: Who) -> None:
     assert token not in cookie
 
 
+def test_single_sign_on_is_offered_where_there_is_one(tmp_path: Path) -> None:
+    issuer = {"oidc_issuer": "https://issuer.example", "oidc_client": "client", "url": "http://testserver"}
+    with opened(tmp_path, **issuer) as service, TestClient(create_app(service)) as client:
+        nobody = Visit(service, client)
+        assert 'href="/oidc/login"' in nobody.see("/login").text
+        failed = nobody.see("/oidc/callback?state=x&code=y")
+        assert (failed.status_code, "the login did not succeed" in failed.text) == (401, True)
+        assert "<html" in failed.text
+
+
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example", "/\\evil.example", "javascript:x", ""])
 def test_a_login_sends_nobody_elsewhere(quiet_visit: Who, elsewhere: str) -> None:
     nobody = quiet_visit(None)
@@ -65,6 +76,15 @@ def test_a_login_begins_on_a_page_of_ours(quiet_visit: Who) -> None:
     token = nobody.service.issue_token(OWNER, "zoe", "analyst")
     assert nobody.send("/login", {**HTML, "sec-fetch-site": "cross-site"}, token=token).status_code == 403
     assert nobody.send("/login", {**HTML, "sec-fetch-site": "same-origin"}, token=token).status_code == 303
+
+
+def test_who_is_inside_is_not_sent_round_in_circles(quiet_visit: Who) -> None:
+    ann = quiet_visit("analyst")
+    assert ann.see("/login?next=/metrics").headers["location"] == "/metrics"
+    refused = ann.see("/metrics")  # it takes tokens, and no sessions
+    assert (refused.status_code, "Please log in" in refused.text) == (401, True)
+    gone = quiet_visit(None).see("/console", {**HTMX, "hx-current-url": "http://testserver/console?x=1"})
+    assert (gone.status_code, gone.headers["hx-redirect"]) == (200, "/login?next=/console")
 
 
 def test_who_leaves_is_nobody(visit: Who) -> None:
@@ -144,6 +164,7 @@ def test_too_many_pages_are_too_many(tmp_path: Path) -> None:
 
 def test_a_frozen_ledger_is_said_on_every_page(visit: Who, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = visit("owner")
+    csrf = owner.csrf
     assert "is frozen" not in owner.see("/").text
     monkeypatch.setattr(
         type(owner.service.ledger), "frozen", property(lambda _: FrozenError("it was <b>tampered</b> with", "SRD-L050"))
@@ -152,6 +173,32 @@ def test_a_frozen_ledger_is_said_on_every_page(visit: Who, monkeypatch: pytest.M
         text = owner.see(path).text
         assert path == "/login" or ("The ledger is frozen." in text and "SRD-L050" in text)
         assert "<b>tampered" not in text
+
+    def frozen(*_: object) -> None:
+        raise FrozenError("it was tampered with", "SRD-L064")
+
+    monkeypatch.setattr(owner.service.ledger, "look", frozen)
+    form = {"dataset": "trips", "sql": COUNT, "epsilon": "0.1", "csrf": csrf}
+    for path in ("/console/price", "/console/run"):
+        refused = owner.send(path, **form)
+        assert (refused.status_code, "SRD-L064" in refused.text) == (503, True)
+        assert "<h1>The ledger is frozen or out of reach</h1>" in refused.text
+
+
+def test_metrics_name_routes_and_nothing_that_visitors_typed(call: Caller) -> None:
+    ann = Visit(call.service, call.client, call.tokens["analyst"])
+    for path in (
+        "/datasets/typed-1",
+        "/datasets/typed-2/typed-3",
+        "/static/typed-4",
+        "/typed-5",
+        "/console/jobs/typed-6",
+    ):
+        assert ann.see(path).status_code == 404
+    told = call("owner", "GET", "/metrics").text
+    assert 'route="/datasets/{name}"' in told
+    assert 'route="/static"' in told
+    assert "typed" not in told
 
 
 def test_a_mistake_of_ours_is_a_mute_page(call: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,8 +256,7 @@ def test_days_that_have_budgets_of_their_own_are_said(tmp_path: Path) -> None:
     with Service.open(settings_at(tmp_path)) as service, TestClient(create_app(service)) as client:
         service.register(OWNER, BY_DAY, {"epsilon": 1})
         owner = Visit(service, client, service.issue_token(OWNER, "olga", "owner"))
-        where = "day BETWEEN '2026-11-01' AND '2026-11-03'"
-        form = {"dataset": "visits", "epsilon": "0.75", "sql": "SELECT COUNT(*) AS n FROM visits WHERE " + where}
+        form = {"dataset": "visits", "epsilon": "0.75", "sql": THREE_DAYS}
         assert "Answer</h2>" in owner.fill("/console/run", **form).text
         text = owner.see("/datasets/visits").text
         for words in (

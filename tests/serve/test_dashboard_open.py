@@ -52,6 +52,7 @@ def test_pages_are_for_everybody_where_the_owner_says_so(public: Visit) -> None:
         "discrete Laplace noise",
         "P[k] ∝ exp(−|k| / ",
         "All rows of one rider weigh 5 in all at most",
+        "In rows of the data: a standard deviation of 35.36, in steps of 1/",
         "20 %",
     ):
         assert words in page
@@ -64,6 +65,17 @@ def test_pages_are_for_everybody_where_the_owner_says_so(public: Visit) -> None:
     for path in ("/", "/releases", "/ledger", "/office"):
         assert public.see(path).status_code == 303
     assert public.see("/transparency/nothing").status_code == 404
+
+
+def test_a_budget_that_begins_anew_promises_nothing_for_a_lifetime(tmp_path: Path) -> None:
+    with (
+        opened(tmp_path, {"rho": 1, "refresh": "month"}, public_transparency=True) as service,
+        TestClient(create_app(service)) as client,
+    ):
+        service.run(ANALYST, {"dataset": "trips", "sql": COUNT, "rho": "0.1"})
+        page = client.get("/transparency/trips", headers=HTML).text
+        for words in ("nothing is promised for a lifetime", "losses of periods add up", "Gaussian noise", "ρ = 0.1"):
+            assert words in page
 
 
 def test_who_comes_back_with_an_old_cookie_is_nobody(public: Visit) -> None:
@@ -128,5 +140,6 @@ def test_what_cannot_be_explained_is_said_and_kept(quiet_visit: Who) -> None:
     assert "<script>" not in hostile
     assert '"><b>' not in hostile
     nothing = ann.see("/epsilon?epsilon=50&delta=1e-3").text
+    assert 'max="50"' in nothing
     assert "nothing is promised to them as a group" in nothing
     assert "no result depends on their data at all" in ann.see("/epsilon?epsilon=0").text

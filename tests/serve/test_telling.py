@@ -13,6 +13,7 @@ import pytest
 from fastapi import FastAPI, Form, Request, Response
 from fastapi.testclient import TestClient
 
+from serve.commanding import commands_in
 from serve.places import ANALYST, DECLARATIONS, OWNER, count, opened, settings_at, write_trips
 from sordino.accounting.bound import Bound
 from sordino.accounting.events import Pure
@@ -100,6 +101,21 @@ def test_days_with_budgets_of_their_own(tmp_path: Path) -> None:
         service.ledger.freeze("SRD-L068")
         service.ledger.restore("olga", "put back")
         assert [part for _, part in service.budget(OWNER, "visits")["points"]][:2] == [0.75, 0.75]
+
+
+def test_days_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = commands_in(tmp_path, monkeypatch)
+    run("init", "trips.parquet", "--unit", "rider", "--epsilon", "1", "--yes")
+    days = [date(2026, 11, 1 + place % 9) for place in range(90)]
+    pq.write_table(pa.table({"rider": list(range(90)), "day": days}), tmp_path / "visits.parquet")
+    (tmp_path / "visits.yaml").write_text(BY_DAY)
+    assert "protects each (rider, day), ε = 1" in run("declare", "visits.yaml", "--epsilon", "1")
+    sql = on_days(2, 4)["sql"]
+    assert "3 days are read" in run("ask", sql, "--epsilon", "0.5", "--dataset", "visits", "--dry-run")
+    assert "the unit is (rider, day)" in run("ask", sql, "--epsilon", "0.5", "--dataset", "visits")
+    told = run("budget", "--dataset", "visits")
+    assert "visits: ε = 1, protects each (rider, day)" in told
+    assert "asked about, 2026-11-02 to 2026-11-04; each has a budget of its own:\n▄▄▄" in told
 
 
 def test_nobody_says_by_the_way_which_days_are_charged(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import struct
 from functools import lru_cache
 
 from sordino.accounting.columns import Vector
-from sordino.accounting.units import SATURATED
 
 _LANE = 64
 
@@ -44,8 +43,9 @@ class Lanes:
     def add(self, spent: int, charge: int) -> int:
         """Return the sum of two packed vectors, each column held at `SATURATED`."""
         after = spent + charge
-        if after & self._over:
-            return packed(tuple(min(units, SATURATED) for units in unpacked(after, self.width)))
+        over = after & self._over
+        if over:  # in those columns: all bits below the one that says so, and not itself
+            return (after | (over - (over >> _LANE - 2))) ^ over
         return after
 
     def fits(self, spent: int) -> bool:

@@ -248,6 +248,10 @@ class Ledger:
         earlier = self.look(lambda state: state.keys.get(key))
         return None if earlier is None else self._replay(earlier)
 
+    def release(self, identifier: str) -> bytes:
+        """Return what was released under a reservation, noise included, as it was settled."""
+        return self._kept(identifier).body
+
     def receipt(self, identifier: str) -> Receipt:
         """Return a receipt, under the newest checkpoint, for what was settled under a reservation."""
         kept = self._kept(identifier)

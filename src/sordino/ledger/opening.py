@@ -90,7 +90,10 @@ def _keep_public(path: Path, key: SigningKey) -> None:
     line = f"{key.verifier.text}\n"
     if not path.exists():
         scratch = path.with_name(f".{path.name}.{token()}")
-        scratch.write_text(line, encoding="utf-8")
+        with scratch.open("w", encoding="utf-8") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())  # or a power loss could leave an empty file in its place
         os.replace(scratch, path)
     elif path.read_text(encoding="utf-8") != line:
         raise LedgerError(

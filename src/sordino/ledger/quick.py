@@ -75,14 +75,12 @@ def _reserved(found: re.Match[str]) -> Entry | None:
         return None
     check_norms(norms)
     check_names(unit, analyst, project)
-    paid = tuple([_charge(*each) for each in _CHARGES.findall(charges)])
-    check_charged(tuple([charge[0].text for charge in paid]))
     return Reserved.trusted(
         {
             "sequence": at,
             "time": when,
             "id": identifier,
-            "charges": paid,
+            "charges": _charges(charges),
             "event": event.replace('\\"', '"'),
             "unit": unit,
             "neighbours": relation,
@@ -95,6 +93,13 @@ def _reserved(found: re.Match[str]) -> Entry | None:
             "request": request,
         }
     )
+
+
+@lru_cache(maxsize=4096)
+def _charges(spelled: str) -> tuple[Charge, ...]:
+    charges = tuple([_charge(*each) for each in _CHARGES.findall(spelled)])
+    check_charged(tuple([charge.scope.text for charge in charges]))
+    return charges
 
 
 def _charge(scope: str, days: str, amount: str) -> Charge:

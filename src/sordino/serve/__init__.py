@@ -11,7 +11,8 @@ A floor plan, from the ground up (a floor may import those below it, never the o
 *service*    ``service``: all of the above as one object, in plain dictionaries; nothing below this line knows of HTTP
 *HTTP*       ``problems`` (one shape of errors) · ``limits`` · ``logs`` · ``metrics`` · ``doors`` (first in, last out) ·
              ``api`` · ``browsing``, ``oidc`` (logins) · ``error_pages`` · ``app`` · ``running``
-*by hand*    ``local`` (a ledger in a file, without a service) · ``cli`` and its commands
+*afar*       ``client``, ``remote`` (a service over a wire) · ``told`` (its answers) · ``public_schema`` (its tables)
+*by hand*    ``local`` (a ledger in a file, without a service) · ``cli`` and its commands · ``demo`` (the whole story)
 
 Codes of errors: SRD-S….
 """

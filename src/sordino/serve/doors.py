@@ -159,6 +159,8 @@ def _template(scope: Scope) -> str:
     """Return the address with names for what stands in it, as routes are written; "none" if no route took it."""
     if scope.get("route") is None and scope.get("endpoint") is None:
         return "none"
+    if scope["path"].startswith("/static/"):
+        return "/static"
     named = {str(value): f"{{{name}}}" for name, value in scope.get("path_params", {}).items()}
     return "/".join(named.get(part, part) for part in scope["path"].split("/"))
 

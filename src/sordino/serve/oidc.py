@@ -10,12 +10,13 @@ What must come back unchanged (state, nonce, PKCE verifier) waits in a signed co
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 import httpx
+from authlib.deprecate import AuthlibDeprecationWarning
 from authlib.integrations.base_client import OAuthError
-from authlib.integrations.httpx_client import AsyncOAuth2Client
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse
@@ -29,6 +30,11 @@ from .browsing import begin_session, service_of
 from .identity import Identities, new_secret
 from .refusals import ForbiddenError, UnauthenticatedError, UnknownError
 from .settings import Settings
+
+with warnings.catch_warnings():
+    # Some versions say of the HTTP client that we use that they would rather have another; that is theirs to settle.
+    warnings.simplefilter("ignore", AuthlibDeprecationWarning)
+    from authlib.integrations.httpx_client import AsyncOAuth2Client
 
 router = APIRouter(include_in_schema=False)
 

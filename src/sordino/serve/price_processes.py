@@ -46,14 +46,17 @@ class PriceProcesses:
         """Return what a question costs (see ``quotation.py``); raises what finding it raised."""
         process = self._idle.get()
         try:
-            try:
-                return process.ask(known, schema, (holdings, policy, question))
-            except (EOFError, OSError):  # it was killed; nothing was lost but time
-                process.close()
-                process = _Process()
-                return process.ask(known, schema, (holdings, policy, question))
+            found = process.ask(known, schema, (holdings, policy, question))
+        except (EOFError, OSError):  # it was killed; nothing was lost but time
+            process = process.replaced()
+            found = process.ask(known, schema, (holdings, policy, question))
         finally:
             self._idle.put(process)
+        if isinstance(found, SordinoError):
+            raise found
+        if not isinstance(found, dict):
+            raise RuntimeError(f"a price could not be found: {found}")
+        return found
 
     def close(self) -> None:
         """End all processes, each when it has answered."""
@@ -71,17 +74,19 @@ class _Process:
         self._process.start()
         other.close()
 
-    def ask(self, known: Known, schema: Schema, rest: tuple[Holdings, Policy, Plain]) -> Plain:
+    def ask(self, known: Known, schema: Schema, rest: tuple[Holdings, Policy, Plain]) -> Any:
+        """Return what came back: a price, an error, or the kind of another error."""
         self._line.send((known, rest))
         found = self._line.recv()
         if found == _UNKNOWN:
             self._line.send_bytes(_pickled(schema))
             found = self._line.recv()
-        if isinstance(found, SordinoError):
-            raise found
-        if not isinstance(found, dict):
-            raise RuntimeError(f"a price could not be found: {found}")
         return found
+
+    def replaced(self) -> _Process:
+        """Return another process in place of this one."""
+        self.close()
+        return _Process()
 
     def close(self) -> None:
         self._line.close()

@@ -11,6 +11,7 @@ even as the error's context.
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import ibis
@@ -25,6 +26,9 @@ from sordino.errors import RunError
 SALTS = 2**62
 """Salts are taken modulo this, so that every engine holds them in 64 bits."""
 _MARK = "sordino_salt"
+
+_ONE_AT_A_TIME = Lock()
+"""For what Ibis has as a setting of the whole process."""
 
 Statement = Callable[[int], pa.Table]
 """Runs a query with a salt."""
@@ -42,12 +46,24 @@ class _Salted(DuckDBCompiler):  # type: ignore[misc]  # Ibis has no types
 
     __slots__ = ("is_salted",)
 
+    def to_sqlglot(self, expression: ibis.Table, **options: Any) -> Any:
+        """Return the expression's tree. Merging its subqueries is left to the engine, which does it in no time."""
+        with _ONE_AT_A_TIME:
+            merges, ibis.options.sql.fuse_selects = ibis.options.sql.fuse_selects, False
+            try:
+                return super().to_sqlglot(expression, **options)
+            finally:
+                ibis.options.sql.fuse_selects = merges
+
     def visit_ScalarUDF(self, op: Any, **arguments: Any) -> Any:  # noqa: N802  (the name that Ibis looks for)
         """Return a function's call, or the parameter."""
         if op.__func_name__ != _MARK:
             return super().visit_ScalarUDF(op, **arguments)
         self.is_salted = True
         return sge.cast(sge.Parameter(this=sge.Var(this=_MARK)), "BIGINT")
+
+
+_Salted.lowered_ops = {}  # questions have none of the operations that these would replace
 
 
 def takes_salts(engine: str) -> bool:

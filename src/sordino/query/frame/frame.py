@@ -24,6 +24,7 @@ from sordino.query.sql.expression import chain
 from sordino.query.sql.join import joined
 from sordino.query.sql.person import distinct_rows, refuse_unkeyed, summarised
 from sordino.query.sql.predicate import narrowed
+from sordino.query.sql.refusals import refuse_where_days_are_units
 from sordino.query.sql.relation import new_context, read_query, read_source
 from sordino.query.sql.scope import Scope, Visible, unique_name
 from sordino.query.sql.text import DEEPEST
@@ -285,6 +286,7 @@ class Frame(_NotYet, Generic[Asked]):
     def _owner(self, verb: str) -> Visible:
         """Return the column that holds the person."""
         refuse_unkeyed(self.scope.relation, self._context, verb)
+        refuse_where_days_are_units(self.schema, verb)
         held = owners(self.scope.relation, self.schema)
         for seen in self.scope.starred():
             if seen.column in held:

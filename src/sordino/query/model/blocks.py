@@ -53,7 +53,9 @@ def on_days(question: Question) -> Question:
     if blocks is None:
         return question
     days = _checked(_needed(question.relation, blocks) & Days.between(blocks.first, blocks.last), blocks)
-    keys = tuple(_listed(key, question.relation, blocks, days) for key in question.keys)
+    keys = question.keys
+    if question.key_table is None:
+        keys = tuple(_listed(key, question.relation, blocks, days) for key in keys)
     return replace(question, relation=_placed(question.relation, days), keys=keys)
 
 

@@ -7,11 +7,12 @@ declarations alone. A wrong answer could not break privacy, since engines use th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from .expression import ColumnRef
-from .metadata import OwnedByColumn, OwnedByParent, Schema, Table
+from .kinds import Kind
+from .metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
 from .relation import Filter, Join, NamedExpression, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
 Origin = tuple[str, str]
@@ -37,6 +38,16 @@ def same_owner(left: Relation, left_name: str, right: Relation, right_name: str,
     left_roots = _roots(origin(left, left_name), schema)
     right_roots = _roots(origin(right, right_name), schema)
     return bool(left_roots & right_roots)
+
+
+def hold_owner(names: Collection[str], relation: Relation, schema: Schema) -> bool:
+    """Whether these visible columns say together who owns a row: one holds the person, or the unit's person and day."""
+    blocks = schema.blocks
+    if blocks is None or not blocks.per_unit:
+        return not owners(relation, schema).isdisjoint(names)
+    owner = schema.tables[blocks.table].owner
+    places = {origin(relation, name) for name in names if relation.columns[name].kind is not Kind.TIMESTAMP}
+    return isinstance(owner, OwnedByDay) and {(blocks.table, owner.column), (blocks.table, blocks.column)} <= places
 
 
 def origin(relation: Relation, name: str) -> Origin | None:

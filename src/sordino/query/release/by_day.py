@@ -15,8 +15,8 @@ def day_notes(question: Question) -> list[str]:
         return []
     many = "1 day is" if len(days) == 1 else f"{len(days):,} days are"
     notes = [
-        f"{many} read and charged, each on its own budget: {days}; rows of other days, or without a {blocks.column}, "
-        "do not count"
+        f"{many} read, and charged where each has a budget of its own: {days}; rows of other days, or without a "
+        f"{blocks.column}, do not count"
     ]
     unit = question.schema.unit.name
     if blocks.per_unit:

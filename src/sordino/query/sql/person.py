@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.lineage import owners
+from sordino.query.model.lineage import hold_owner
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Project, Relation, Summary
 
@@ -57,8 +57,8 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
         only(group, "expressions")
     refuse_unkeyed(scope.relation, context, "an inner GROUP BY")
     keys = _keys(select, scope)
-    held = owners(scope.relation, context.schema)
-    if not any(isinstance(key, ColumnRef) and key.name in held for _, key, _ in keys):
+    plain = {key.name for _, key, _ in keys if isinstance(key, ColumnRef)}
+    if not hold_owner(plain, scope.relation, context.schema):
         raise _not_keyed(context, "GROUP BY in a subquery", "GROUP BY")
     reader = _SummaryReader(scope, keys)
     listed = items(select, scope)
@@ -78,7 +78,7 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
 def distinct_rows(scope: Scope, context: Context) -> Scope:
     """Return each person's different rows."""
     refuse_unkeyed(scope.relation, context, "DISTINCT")
-    if not owners(scope.relation, context.schema) & {seen.column for seen in scope.visible}:
+    if not hold_owner({seen.column for seen in scope.visible}, scope.relation, context.schema):
         raise _not_keyed(context, "DISTINCT in a subquery", "SELECT DISTINCT")
     columns = scope.relation.columns
     keys = [
@@ -89,7 +89,6 @@ def distinct_rows(scope: Scope, context: Context) -> Scope:
 
 def refuse_unkeyed(relation: Relation, context: Context, what: str) -> None:
     """Refuse what summarises rows of people where there are none."""
-    refuse_where_days_are_units(context.schema, what)
     if context.schema.by_row:
         raise refuse(
             f"{what} is not possible where single rows are protected",
@@ -101,6 +100,7 @@ def refuse_unkeyed(relation: Relation, context: Context, what: str) -> None:
 
 
 def _not_keyed(context: Context, what: str, where: str) -> QuestionError:
+    refuse_where_days_are_units(context.schema, f"{what} without both the person and the day")
     unit = context.schema.unit.name
     return refuse(
         f"{what} must be keyed by the person, else one person's rows would change what others are counted as",

@@ -157,7 +157,8 @@ def refuse_where_days_are_units(schema: Schema, what: str) -> None:
     if schema.blocks is not None and schema.blocks.per_unit:
         raise refuse(
             f"{what} is not possible where the unit is {schema.unit.name}",
-            "it would end with the day; aggregate at the outside alone, or ask a data set that protects people",
+            "it would end with the day; group by the person and the day, aggregate at the outside alone, or ask a data "
+            "set that protects people",
             "SRD-Q105",
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,11 +10,15 @@ from sordino.errors import ArgumentError
 
 from .place import HERE, DirectoryOption, settings_in
 
+if TYPE_CHECKING:
+    from sordino.serve.settings import Settings
+
 
 def serve(
     directory: DirectoryOption = HERE,
     host: Annotated[str | None, typer.Option(help="The address to listen at; as set, or loopback.")] = None,
     port: Annotated[int | None, typer.Option(help="The port; as set, or 8000.")] = None,
+    owner_token: Annotated[bool, typer.Option("--owner-token", help="Print an owner's token, good for a day.")] = False,
 ) -> None:
     """Start the service and its dashboard; let people in by sordino token issue."""
     given = {name: value for name, value in (("host", host), ("port", port)) if value is not None}
@@ -24,4 +28,15 @@ def serve(
     except ImportError:
         raise ArgumentError("the service needs an extra: pip install 'sordino[serve]'", "SRD-A005") from None
     typer.echo(f"http://{settings.host}:{settings.port}, until Ctrl-C", err=True)
+    if owner_token:
+        typer.echo(f"an owner's token, good for a day: {_token(settings)}", err=True)
     run(settings)
+
+
+def _token(settings: Settings) -> str:
+    from sordino.serve.identity import local_owner
+    from sordino.serve.service import Service
+
+    who = local_owner()
+    with Service.open(settings) as service:
+        return service.issue_token(who, who.subject, "owner", days=1)

@@ -10,6 +10,7 @@
 ``explorer.py``  the ledger: entries, checkpoints, proofs, a live verification
 ``offices.py``   the owner's desk: data sets, policies, budgets, tokens, members, approvals
 ``openness.py``  the transparency page, and ε in plain words
+``forms.py``     what was typed into a form, kept when it is refused; *words.py*: declarations, events, entries in words
 
 **Guarantee**: pages call `Service` with the session's `Principal`, as the API does with the token's; they know no
 ledger, no registry and no data. A page works without scripts; those that it has come from this service alone.

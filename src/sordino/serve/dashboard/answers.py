@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import charts
+from .event_words import price
 from .pages import number, percent
 
 MOST_SHOWN = 1000
@@ -26,26 +27,8 @@ def shown_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
         "notes": answer["notes"],
         "drawings": drawn,
         "drawn": min(count, charts.MOST_ROWS),
-        "price": price_words(answer["receipt"].get("price") or {}),
+        "price": price(answer["receipt"].get("price")),
     }
-
-
-def price_words(price: Mapping[str, Any]) -> str:
-    """Say a price: ε or ρ, and δ where there is one.
-
-    >>> price_words({"epsilon": "1/2", "rho": None, "delta": "0"})
-    'ε = 0.5'
-    """
-    said = [f"{sign} = {_decimal(price[name])}" for name, sign in _SIGNS.items() if price.get(name) not in (None, "0")]
-    return ", ".join(said)
-
-
-_SIGNS = {"epsilon": "ε", "rho": "ρ", "delta": "δ"}
-
-
-def _decimal(text: str) -> str:
-    above, _, below = str(text).partition("/")
-    return f"{float(above) / float(below or 1):.6g}"
 
 
 def _cell(column: Mapping[str, Any], row: int) -> dict[str, Any]:

@@ -24,7 +24,8 @@ from sordino.serve.refusals import AccessError
 from sordino.serve.registry import random_hex
 from sordino.serve.service import Service
 
-from .answers import price_words, shown_answer
+from . import event_words
+from .answers import shown_answer
 from .pages import Sender, Visitor, page, partial
 from .question_form import Sent, Typed, first_line, place_of, typed
 from .troubles import title_of
@@ -64,9 +65,9 @@ def price(request: Request, session: Sender, sent: Sent) -> HTMLResponse:
         return _refused(request, session, sent, error)
     values = {
         "priced": priced,
-        "cost": price_words(priced),
+        "cost": event_words.price(priced),
         "budget": service.budget(session.who, sent["dataset"]),
-        "degrades": not priced["fits"] and service.dataset(session.who, sent["dataset"])["policy"]["degrade"],
+        "degrades": _degrades(service, session.who, sent, priced),
         "approval": _approval(service, session.who, question),
         "fitting": _fitting(sent, priced),
         "key": random_hex(),
@@ -186,6 +187,12 @@ def _approval(service: Service, who: Principal, question: Mapping[str, Any]) -> 
     """Return the owner's approval of exactly this question, if there is one that was not used yet."""
     mine = (each for each in service.approvals(who) if each["analyst"] == who.subject and each["question"] == question)
     return next((each for each in mine if each["state"] in ("approved", "pending")), None)
+
+
+def _degrades(service: Service, who: Principal, sent: Typed, priced: Mapping[str, Any]) -> bool:
+    """Whether what does not fit would be run with the noise that does; not where an error was asked for."""
+    allowed = not priced["fits"] and priced["would_fit"] is not None and sent["spend"] != "error"
+    return allowed and bool(service.dataset(who, sent["dataset"])["policy"]["degrade"])
 
 
 def _fitting(sent: Typed, priced: Mapping[str, Any]) -> Typed | None:

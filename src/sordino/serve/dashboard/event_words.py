@@ -59,6 +59,16 @@ def price(cost: Plain | None) -> str:
     return ", ".join(f"{letter} = {at_most(text)}" for letter, text in given) or "–"
 
 
+def together(loss: Mapping[str, float]) -> str:
+    """Say what all releases lose together, to four digits, rounded up.
+
+    >>> together({"epsilon": 1.16997, "delta": 0.0}), together({"epsilon": 0.30001, "delta": 7.6e-7})
+    ('ε = 1.17', 'ε = 0.3001, δ = 7.6e-07')
+    """
+    short = {name: str(significant(Fraction(str(value)), 4, ROUND_CEILING)) for name, value in loss.items() if value}
+    return price(short) if short else "ε = 0"
+
+
 NEIGHBOURS = {
     "add-remove": (
         "Two data sets are neighbours if one has all rows of one {unit} and the other none of them. Even how many "
@@ -132,7 +142,9 @@ _L2 = "variance", "sensitivity_squared", "what one unit changes has a squared le
 EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "laplace": _noise("Laplace noise", "density ∝ exp(−|x| / {})", *_L1),
     "discrete-laplace": _noise("discrete Laplace noise", "P[k] ∝ exp(−|k| / {}), k whole steps", *_L1),
-    "gaussian": _noise("Gaussian noise", "density ∝ exp(−x² / (2 · {}))", *_L2),
+    "gaussian": _noise(
+        "Gaussian noise", "density ∝ exp(−x² / (2 · {})), rounded to whole steps where answers are whole", *_L2
+    ),
     "discrete-gaussian": _noise("discrete Gaussian noise", "P[k] ∝ exp(−k² / (2 · {})), k whole steps", *_L2),
     "exponential": _loss("a choice by the exponential mechanism", "P[choice] ∝ exp(score)", _EPSILON),
     "permute-and-flip": _loss("a choice by permute-and-flip", "the largest score with exponential noise", _EPSILON),

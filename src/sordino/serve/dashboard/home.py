@@ -13,7 +13,7 @@ from sordino.serve.browsing import service_of
 from sordino.serve.identity import Principal
 from sordino.serve.service import Service
 
-from . import charts
+from . import charts, event_words
 from .pages import Visitor, page, percent, when
 from .words import block_words, column_words, neighbour_words, owner_words, policy_words
 
@@ -29,7 +29,7 @@ def datasets(request: Request, session: Visitor) -> HTMLResponse:
     return page(request, session, "home.html", datasets=service.datasets(who), own=_own_budget(service, who))
 
 
-@router.get("/datasets/{name:path}")
+@router.get("/datasets/{name}")
 def dataset(request: Request, session: Visitor, name: str) -> HTMLResponse:
     """Show what is publicly known about one data set."""
     service, who = service_of(request), session.who
@@ -74,9 +74,7 @@ def _figures(budget: dict[str, Any]) -> list[tuple[str, str]]:
         (f"Spent in its whole life ({budget['counted_in']})", budget["lifetime"]),
     ]
     if budget["loss"] is not None:
-        loss = budget["loss"]
-        delta = f", δ = {loss['delta']:.3g}" if loss["delta"] else ""
-        figures.append(("All releases together", f"ε = {loss['epsilon']:.4g}{delta}"))
+        figures.append(("All releases together", event_words.together(budget["loss"])))
     return figures
 
 

@@ -70,6 +70,7 @@ def transparency(
         "transparency.html",
         found=found,
         neighbours=event_words.neighbours(found["neighbours"], found["unit"]),
+        together=event_words.together(found["lifetime"]["loss"]) if found["lifetime"]["loss"] else None,
         mechanisms=_mechanisms(releases),
         allocation=charts.allocation(found["releases"]) if releases else None,
         releases=shown[:PAGE],
@@ -94,7 +95,8 @@ def epsilon(request: Request, session: Anybody, epsilon: str = "1", delta: str =
     status = 200
     try:
         number = whole_number("people", typed["people"]) if typed["people"] else None
-        values["meaning"] = _meaning(explain(typed["epsilon"], typed["delta"] or "0", number))
+        found = explain(typed["epsilon"], typed["delta"] or "0", number)
+        values |= {"meaning": _meaning(found), "most": MOST if found.epsilon <= int(MOST) else typed["epsilon"]}
     except ArgumentError as error:
         values["error"], status = error, status_of(error)
     return page(request, session, "epsilon.html", status, **values)

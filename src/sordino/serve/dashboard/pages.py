@@ -91,12 +91,12 @@ def percent(part: float) -> str:
 
 
 def number(value: Any, spread: float | None = None) -> str:
-    """Write a number so that it can be read: thousands apart, and as many digits as make sense beside its `spread`.
+    r"""Write a number so that it can be read: thousands apart, and as many digits as make sense beside its `spread`.
 
     >>> number(1234567), number(0.000123456), number(-2.5), number(12345.678), number(None)
-    ('1 234 567', '0.000123', '−2.5', '12 346', '–')
+    ('1\xa0234\xa0567', '0.000123', '−2.5', '12\xa0346', '–')
     >>> number(46.13208, 249.1), number(14.80852, 2.3), number(46.13208, 0.01)
-    ('46', '14.81', '46.132')
+    ('46', '14.81', '46.1321')
     """
     if value is None:
         return "–"

@@ -79,13 +79,13 @@ def title_of(status: int) -> str:
 
 def as_page(request: Request, said: Response) -> Response:
     """Return the page that says the same as an error in JSON."""
-    status = said.status_code
-    if status == HTTPStatus.UNAUTHORIZED and not request.url.path.startswith(_ENTRANCES):
+    status, session = said.status_code, _session(request)
+    if status == HTTPStatus.UNAUTHORIZED and session is None and not request.url.path.startswith(_ENTRANCES):
         return _to_login(request)
     error = json.loads(bytes(said.body))["error"]
     kept = {name: value for name, value in said.headers.items() if name in ("retry-after", "x-sordino-code", "allow")}
     template = "trouble_part.html" if partial(request) else "trouble.html"
-    found: HTMLResponse = page(request, _session(request), template, status, title=title_of(status), error=error)
+    found: HTMLResponse = page(request, session, template, status, title=title_of(status), error=error)
     if partial(request):
         found.status_code = HTTPStatus.OK
     found.headers.update(kept)
