@@ -44,7 +44,7 @@ SOURCES = (
 )  # fmt: skip
 ATTACKS = (
     "EXPLAIN ANALYZE {q}", "SUMMARIZE rides", "DESCRIBE rides", "{q}; {q}", "{q} -- ", "/* {q} */ SELECT note FROM x",
-    "COPY rides TO '/tmp/x'", "ATTACH 'x.db'", "PRAGMA show_tables", "SET memory_limit = '1GB'", "INSTALL httpfs",
+    "COPY rides TO 'x.csv'", "ATTACH 'x.db'", "PRAGMA show_tables", "SET memory_limit = '1GB'", "INSTALL httpfs",
     "SELECT error(note) FROM rides", "SELECT query('SELECT note FROM rides')", "SELECT * FROM query('FROM rides')",
     "SELECT note FROM rides", "FROM rides", "SELECT CAST(note AS INTEGER) AS x FROM rides", "TABLE rides",
     "SELECT COUNT(*) AS n, (SELECT MAX(note) FROM rides) AS x FROM rides", "SELECT getenv('HOME') AS x FROM rides",

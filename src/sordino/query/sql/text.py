@@ -153,4 +153,7 @@ def _too_deep() -> QuestionError:
 
 
 def _shortened(error: ParseError) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()[:300]
+    """Return what the parser says, without colours and in words that do not come from its inside."""
+    said = re.sub(r"\x1b\[[0-9;]*m| for <class '[^']*'>", "", str(error))
+    said = re.sub(r"<Token [^>]*text: (\w+),[^>]*>", r"\1", said).replace("SENTINEL", "the end")
+    return re.sub(r"Required keyword: '\w+' missing", "something is missing", said).strip()[:300]

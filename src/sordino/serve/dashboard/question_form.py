@@ -112,8 +112,4 @@ def first_line(message: str) -> str:
     >>> first_line("this is not SQL that can be read: Expecting ). Line 2, Col: 18.\\n  SELECT (")
     'this is not SQL that can be read: Expecting )'
     """
-    said = _PLACE.sub("", message.split("\n", 1)[0])
-    return _MISSING.sub("something is missing", said).rstrip(" .").strip()
-
-
-_MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[^']*'>")
+    return _PLACE.sub("", message.split("\n", 1)[0]).rstrip(" .").strip()
