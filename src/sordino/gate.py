@@ -154,8 +154,8 @@ class Gate(LedgerAccount):
         price = self.on_days(getattr(plan, "days", self.days)).price(plan.event())
         self.policy.check(self.part(price), approved=self.approved)
         grant = self.reserve_plan(plan)
-        self.stage("reserved")
         try:
+            self.stage("reserved")
             release = run(grant)
             body = cast("Release", release).to_json().encode()
         except BaseException as error:

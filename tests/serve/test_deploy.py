@@ -9,8 +9,14 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
+from typer.testing import CliRunner
 
+from serve.commanding import commands_in
+from serve.places import settings_at
+from sordino.serve import cli, running
+from sordino.serve.service import Service
 from sordino.serve.settings import PREFIX, Settings
 from sordino.serve.watching import TOKEN
 
@@ -83,6 +89,17 @@ def test_every_setting_is_documented() -> None:
     page = (ROOT / "docs" / "how-to" / "run-a-service.md").read_text()
     assert not [name for name in NAMES if f"`{name}`" not in page]
     assert TOKEN in page
+
+
+def test_whoever_starts_the_service_may_have_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = commands_in(tmp_path, monkeypatch)
+    run.begin()
+    monkeypatch.setattr(running, "serve", lambda _: None)
+    result = CliRunner().invoke(cli.app, ["serve", "--owner-token"], catch_exceptions=False)
+    (token,) = re.findall(r"sordino_[\w-]+", result.output)
+    with Service.open(settings_at(tmp_path)) as service:
+        assert service.identities.of_token(token).role == "owner"
+    assert "sordino_" not in CliRunner().invoke(cli.app, ["serve"], catch_exceptions=False).output
 
 
 def test_make_knows_how_to_serve() -> None:

@@ -206,9 +206,10 @@ class Session:
         except UnknownOutcomeError:
             if appended is None or not self.log.holds(appended.first, appended.bodies):
                 raise
+        self._trial = None  # no way back; whatever interrupts before log and state are in step has all read again
         if appended is not None:
             self.log.accept(appended)
-        self._trial, self._in_step = None, True
+        self._in_step = True
         if appended is not None:
             self._tell()
 
@@ -244,9 +245,9 @@ class Session:
 
     def _take_back(self) -> None:
         """Give back what the state took on trial and nobody committed."""
-        if self._trial is not None:
-            self._in_step = self._trial.undo()
-            self._trial = None
+        trial, self._trial = self._trial, None
+        if trial is not None:
+            self._in_step = trial.undo()
 
     def _find_out(self, batch: list[Wish]) -> None:
         """After an interrupt of this thread, let the others go on whose entries were committed all the same."""

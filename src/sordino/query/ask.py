@@ -17,6 +17,7 @@ Fraction(1, 2)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
@@ -114,7 +115,8 @@ class Ask:
 
     def _carry_out(self, whole: WholePlan, asked: _Asked, *notes: str) -> Answer:
         def release(grant: Grant) -> Answer:
-            answer = answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, asked)
+            begun = datetime.now(UTC)  # not when it ended: how long the engine took is not for the answer to tell
+            answer = answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, asked, begun)
             answer.notes += notes
             return answer
 

@@ -140,7 +140,7 @@ class Archive:
             "neighbours": record.neighbours,
             "part": part(record.charges[f"dataset:{record.dataset}"][1]),
             "price": facts.get("price"),
-            "noise": facts.get("noise"),
+            "noise": facts.get("noise") if named else _without_question(facts.get("noise")),
             "bounding": facts.get("bounding"),
             "event": json.loads(record.event),
         }
@@ -159,6 +159,11 @@ _COMPOSITION = {
     "zcdp": "zero-concentrated: the ρ of all releases add up, whoever asks and in whatever order",
     "renyi": "(ε, δ) by a Rényi filter: divergences add up order by order, whoever asks and in whatever order",
 }
+
+
+def _without_question(noises: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+    """Return noises without what each was added to, which is a piece of somebody's question."""
+    return noises and [{name: value for name, value in noise.items() if name != "of"} for noise in noises]
 
 
 def _may_see(who: Principal, record: Record) -> bool:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Row
 
@@ -24,6 +27,7 @@ from sordino.query.ask import Ask, DataAccount
 from sordino.query.data.dataset import Dataset, open_dataset
 from sordino.query.data.declarations_file import from_dict
 from sordino.query.data.ownership import Declaration
+from sordino.query.data.sources import Source, duckdb_file
 from sordino.query.data.strict_yaml import parse
 from sordino.query.model.task import Exact, Task
 
@@ -106,8 +110,8 @@ class House:
         directory = Path(self.settings.data).resolve()
         declaration = from_dict(parse(text, "the declarations"), directory)
         for name, table in declaration.tables.items():
-            source = table.source
-            if isinstance(source, str) and "://" not in source and not _within(source, directory):
+            path = _path_of(table.source)
+            if path is not None and not _within(path, directory):
                 raise ArgumentError(
                     f"the source of table {name!r} lies outside of the directory that this service serves; move the "
                     "files there, or set data to where they are",
@@ -169,9 +173,22 @@ class House:
         self.registry.close()
 
 
-def _within(source: str, directory: Path) -> bool:
-    plain = source.split("*", 1)[0].split("?", 1)[0].split("[", 1)[0]
-    return Path(plain).resolve().is_relative_to(directory) and ".." not in Path(source).parts
+def _path_of(source: Any) -> str | None:
+    """Return the file or the pattern of files that a source names, or None if it is on a server."""
+    where = source.where if isinstance(source, Source) else source
+    if not isinstance(where, str) or "://" not in where:
+        return where if isinstance(where, str) else None
+    return str(duckdb_file(where)) if urlsplit(where).scheme == "duckdb" else None
+
+
+def _within(path: str, directory: Path) -> bool:
+    """Return whether all files that a path or a pattern names lie in a directory, and links lead nowhere else."""
+    plain = re.split(r"[*?[]", path, maxsplit=1)[0]
+    if plain != path:  # what stands before the first wildcard may be the beginning of a longer name
+        plain = plain.rpartition("/")[0] or "/"
+    if ".." in Path(path).parts or not Path(plain).resolve().is_relative_to(directory):
+        return False
+    return all(Path(each).resolve().is_relative_to(directory) for each in glob(path, recursive=True))
 
 
 Stage = Callable[[str], None]

@@ -82,9 +82,9 @@ class Jobs:
         """Begin a run, or refuse it if too many wait already."""
         if not self._room.acquire(blocking=False):
             raise BusyError("too many runs are waiting; nothing was charged, ask again in a while", "SRD-S014", 5.0)
-        given = random_hex() if key is None else key
-        job = Job(random_hex(), who, str(question.get("dataset", "")), key_digest(who, given), milliseconds())
         try:
+            given = random_hex() if key is None else key
+            job = Job(random_hex(), who, str(question.get("dataset", "")), key_digest(who, given), milliseconds())
             self._pool.submit(self._work, job, dict(question), given)
         except BaseException:
             self._room.release()

@@ -167,11 +167,16 @@ def _nothing() -> UnknownError:
 
 
 def _grown(known: Mapping[str, str], told: Mapping[str, str]) -> dict[str, str]:
-    """Return the larger of both in every column: totals only grow, but replicas do not tell them in order."""
+    """Return the larger of both in every column: totals only grow, but replicas do not tell them in order.
+
+    A scope keeps its columns for life, so other columns are refused: they would let a total that was told be forgotten.
+    """
     found = dict(known)
     for scope, amount in told.items():
         old, new = read_vector(known.get(scope, amount)), read_vector(amount)
-        found[scope] = vector_text(tuple(map(max, old, new))) if len(old) == len(new) else amount
+        if len(old) != len(new):
+            raise ArgumentError(f"the total of {scope} had {len(old)} columns, and now has {len(new)}", "SRD-A003")
+        found[scope] = vector_text(tuple(map(max, old, new)))
     return found
 
 

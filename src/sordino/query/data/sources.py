@@ -64,6 +64,11 @@ def source(where: Any, table: str | None = None, schema: str | None = None) -> S
     return Source(where, table, schema)
 
 
+def duckdb_file(url: str) -> Path:
+    """Return the file that a URL of DuckDB names."""
+    return Path(unquote(urlsplit(url).path)[1:])
+
+
 @dataclass(frozen=True)
 class Connected:
     """The tables of a data set on their one engine."""
@@ -158,7 +163,7 @@ class _Opened:
                 "SRD-A005",
             )
         if scheme == "duckdb":
-            self.local = LocalTables(Path(unquote(urlsplit(where).path)[1:]))
+            self.local = LocalTables(duckdb_file(where))
             return self.local.backend
         return _open_postgres(where)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
+from datetime import datetime
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -42,8 +43,8 @@ class Show(Protocol):
     consistent: bool
 
 
-def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show) -> Answer:
-    """Return the answer to the question that `text` asked."""
+def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show, begun: datetime) -> Answer:
+    """Return the answer to the question that `text` asked, and that was `begun` to be run then."""
     plan, released = outcome.passes[0]
     said = notes(plan, outcome.found) + day_notes(whole.question)
     if whole.question.grouping_sets is None:
@@ -55,7 +56,7 @@ def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show) -> Answ
         whole.question,
         _polished(whole, values, show),
         notes=[*said, *outcome.losses],
-        receipt=_receipt(whole, plan, text),
+        receipt=_receipt(whole, plan, text, begun),
         events=(whole.event(),),
         confidence=show.confidence,
     )
@@ -85,7 +86,7 @@ def _not_negative(column: Column) -> bool:
     return column.range is not None and column.range.low >= 0
 
 
-def _receipt(whole: WholePlan, plan: QueryPlan, text: str) -> dict[str, Any]:
+def _receipt(whole: WholePlan, plan: QueryPlan, text: str, begun: datetime) -> dict[str, Any]:
     spend = whole.spend
     return build_receipt(
         question=text,
@@ -96,6 +97,7 @@ def _receipt(whole: WholePlan, plan: QueryPlan, text: str) -> dict[str, Any]:
         bounding=plan.bounding,
         noises=_noises(plan),
         plan=_keys(plan) | day_facts(whole.question),
+        moment=begun,
     )
 
 

@@ -1,7 +1,7 @@
 """How a request finds the service: who is asking is known, and not too often, before anything else is done.
 
 Everything that works runs in threads, so that one long answer does not hold up the rest. Prices have threads of their
-own, as many as there are cores: more would only take turns. A request changes threads once.
+own, and where many are asked for processes (``price_processes.py``). A request changes threads once.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ class Desk:
         self.service = service
         elsewhere = settings.price_processes
         service.house.price_processes = PriceProcesses(elsewhere) if elsewhere else None
-        # With processes, a thread only waits, and one more prepares the next question meanwhile.
-        self.pricing = ThreadPoolExecutor(elsewhere + 1 if elsewhere else 1, thread_name_prefix="sordino-price")
+        # With processes, threads only wait, and one more prepares the next question. Without, two: more would only take
+        # turns with each other, and behind one alone everybody would wait for a single hard question.
+        self.pricing = ThreadPoolExecutor(elsewhere + 1 if elsewhere else 2, thread_name_prefix="sordino-price")
         self.reading = ThreadPoolExecutor(_READERS, thread_name_prefix="sordino-read")
         self.rate = RateLimit(settings.rate_per_minute, settings.rate_burst)
         self.unknown = RateLimit(settings.rate_per_minute, settings.rate_burst)
