@@ -22,7 +22,7 @@ connection, which is the faster way. With one thread nothing can be written toge
 """What the page of documentation says above this room's table."""
 
 THREADS = (1, 16)
-PAIRS = {1: 400, 16: 800}
+PAIRS = {1: 200, 16: 800}
 LEAST_SHARE = 0.5
 BY_HASH, IN_FULL = 1_000_000, 200_000
 

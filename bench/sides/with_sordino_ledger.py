@@ -119,7 +119,8 @@ def _long(kind: str, entries: int) -> Ledger:
     ledger = Ledger.open(Path(_home.name) / f"{kind}{entries}.db", witness=NoWitness("a benchmark"))
     ledger.open_scope(TRIPS, _rule(cap), by="owner")
     session, digest = ledger._session, release_digest(ANSWER)
-    models = [decide_reserve(session.state, _request(event), session.clock()).reserved for event in events]
+    now = session.clock()
+    models = [decide_reserve(session.state, _request(event), now).reserved for event in events]
     log, position = session.log, 1
     while position < entries:
         bodies, releases = [], []

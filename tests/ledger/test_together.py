@@ -235,3 +235,26 @@ def test_who_is_interrupted_while_waiting_takes_the_wish_back(monkeypatch: pytes
     found = at_once(line, [lambda it=each: line.join(it) for each in wishes])  # type: ignore[misc]
     assert isinstance(found[0], KeyboardInterrupt)
     assert found[1:] == written == wishes[1:]
+
+
+def test_a_wish_that_an_interrupted_leader_dropped_is_written_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(together, "_PATIENCE", 0.01)
+    written: list[Wish] = []
+
+    def write(batch: list[Wish], _gather: Gather) -> None:
+        written.extend(batch)
+        for wish in batch:
+            wish.finish()
+
+    line = Line(write)
+    wish = Wish(lambda *_: ())
+    line._leading.acquire()
+    thread = threading.Thread(target=line.join, args=(wish,))
+    thread.start()
+    while not line._waiting:
+        time.sleep(0.001)
+    line._waiting.clear()  # an interrupt came between taking it from the line and putting it into a batch
+    line._step_back()
+    thread.join(60)
+    assert not thread.is_alive()
+    assert written == [wish]

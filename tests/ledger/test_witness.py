@@ -184,3 +184,38 @@ def test_handles_are_given_back(tmp_path: Path) -> None:
         with Ledger.open(tmp_path / "ledger.db") as ledger:
             assert ledger.frozen is None
     assert len(os.listdir("/proc/self/fd")) <= before + 1
+
+
+def test_a_line_that_is_cut_off_after_the_file_was_read_is_not_built_upon(tmp_path: Path) -> None:
+    path = tmp_path / "witness"
+    one, other = FileWitness(path), FileWitness(path)
+    one.begin(Seen(1, "a\n", {"dataset:a": "0 1"}))
+    other.tell(Seen(2, "b\n", {"dataset:b": "0 2"}))
+    with path.open("ab") as file:
+        file.write(b'{"anew":false,"no')
+    found = one.news()
+    assert found is not None
+    assert found.size == 2
+    one.tell(Seen(3, "c\n", {"dataset:a": "0 3"}))
+    assert one.news() == other.recall() == Seen(3, "c\n", {"dataset:a": "0 3", "dataset:b": "0 2"})
+    assert one.news() is None
+    one.tell(Seen(4, "d\n"))  # from memory now, and compacted from it as well
+    assert one.news() is None
+    assert other.recall() == Seen(4, "d\n", {"dataset:a": "0 3", "dataset:b": "0 2"})
+    one.close()
+    other.close()
+
+
+def test_what_is_compacted_from_memory_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    witness = FileWitness(tmp_path / "witness")
+    witness.begin(Seen(0, "a\n", {"dataset:a": "0 1"}))
+    assert witness.news() is not None
+    monkeypatch.setattr(witness_module, "LARGEST_FILE", 300)
+    for size in range(1, 20):
+        witness.tell(Seen(size, f"{size}\n", {f"dataset:{size % 3}": f"0 {size}"}))
+        assert (tmp_path / "witness").stat().st_size <= 600
+        seen = FileWitness(tmp_path / "witness").recall()
+        assert seen == witness._whole
+        assert seen is not None
+        assert (seen.size, seen.spent["dataset:a"]) == (size, "0 1")
+    witness.close()

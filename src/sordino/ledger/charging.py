@@ -37,6 +37,14 @@ class Charge(NamedTuple):
     amount: Vector
 
 
+def _write_charges(charges: tuple[Charge, ...]) -> list[tuple[str, tuple[str, ...], str]]:
+    return [(scope.text, days, vector_text(amount)) for scope, days, amount in charges]
+
+
+def _read_charges(plain: Any) -> tuple[Charge, ...]:
+    return tuple([Charge(Scope.parse(scope), tuple(days), read_vector(amount)) for scope, days, amount in plain])
+
+
 @dataclass(frozen=True)
 class Reserved(Entry):
     """A price was charged, all scopes or none.
@@ -60,6 +68,11 @@ class Reserved(Entry):
     request: str
 
     kind: ClassVar[str] = "reserved"
+    fields: ClassVar[Mapping[str, Spelling]] = {
+        "charges": Spelling(_write_charges, _read_charges),
+        **dict.fromkeys(("id", "event", "unit", "neighbours", "norms", "analyst", "project"), PLAIN),
+        **dict.fromkeys(("what", "plan", "key", "request"), PLAIN),
+    }
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -83,43 +96,6 @@ class Reserved(Entry):
     def priced(self) -> Event:
         """The event that was charged for; refused if this version does not know it."""
         return Event.from_json(self.event)
-
-    def body(self) -> dict[str, Any]:
-        """Return all fields but sequence and time, as what canonical JSON can hold."""
-        return {
-            "analyst": self.analyst,
-            "charges": [(scope.text, days, vector_text(amount)) for scope, days, amount in self.charges],
-            "event": self.event,
-            "id": self.id,
-            "key": self.key,
-            "neighbours": self.neighbours,
-            "norms": self.norms,
-            "plan": self.plan,
-            "project": self.project,
-            "request": self.request,
-            "unit": self.unit,
-            "what": self.what,
-        }
-
-    @classmethod
-    def read(cls, body: Mapping[str, Any]) -> Reserved:
-        """Return the entry whose `body`, sequence and time these are."""
-        return cls(
-            body["sequence"],
-            body["time"],
-            body["id"],
-            tuple([Charge(Scope.parse(scope), tuple(days), read_vector(it)) for scope, days, it in body["charges"]]),
-            body["event"],
-            body["unit"],
-            body["neighbours"],
-            body["norms"],
-            body["analyst"],
-            body["project"],
-            body["what"],
-            body["plan"],
-            body["key"],
-            body["request"],
-        )
 
 
 @dataclass(frozen=True)

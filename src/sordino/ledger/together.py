@@ -102,8 +102,9 @@ class Line:
         batch: list[Wish] = []
         try:
             self._gather(batch)
-            if batch:
-                self._write(batch, self._gather)
+            if own not in batch and own not in self._waiting:  # taken up by a leader who was interrupted just then
+                batch.append(own)
+            self._write(batch, self._gather)
         except BaseException as error:
             left = [wish for wish in batch if not wish.done]
             if not isinstance(error, Exception):  # an interrupt is nobody's but the leader's

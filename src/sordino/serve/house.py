@@ -105,10 +105,7 @@ class House:
 
     def declared(self, text: str) -> Declaration:
         """Return what a text of declarations says; files that it names must lie in the directory of data."""
-        if len(text) > _LARGEST_DECLARATIONS:
-            raise ArgumentError("declarations are at most 1 MiB long", "SRD-A006")
-        directory = Path(self.settings.data).resolve()
-        declaration = from_dict(parse(text, "the declarations"), directory)
+        directory, declaration = Path(self.settings.data).resolve(), self.read(text)
         for name, table in declaration.tables.items():
             path = _path_of(table.source)
             if path is not None and not _within(path, directory):
@@ -118,6 +115,12 @@ class House:
                     "SRD-A005",
                 )
         return declaration
+
+    def read(self, text: str) -> Declaration:
+        """Return what a text of declarations says, wherever its files are."""
+        if len(text) > _LARGEST_DECLARATIONS:
+            raise ArgumentError("declarations are at most 1 MiB long", "SRD-A006")
+        return from_dict(parse(text, "the declarations"), Path(self.settings.data).resolve())
 
     def open_declared(self, declaration: Declaration) -> Dataset:
         """Open what was declared, to see that it can be."""

@@ -60,6 +60,12 @@ class Principal:
         if self.role not in roles:
             raise ForbiddenError(f"this is for the {' or the '.join(roles)}; you are here as {self.role}")
 
+    def must_see_all(self) -> None:
+        """Refuse whoever is no owner, nor an auditor of all data sets: what is asked for is about all of them."""
+        self.must_be("owner", "auditor")
+        if self.role != "owner" and self.datasets is not None:
+            raise ForbiddenError("this is about all data sets, and you may know of some of them only")
+
 
 def local_owner() -> Principal:
     """Return whoever uses this machine as the owner: who can open the database and its key may do all anyway."""
@@ -102,7 +108,7 @@ class Identities:
             "digest": digest_of(token),
             "subject": checked_name("subject", subject),
             "role": one_of("role", role, ROLES),
-            "datasets": _names_text(datasets),
+            "datasets": _names_text(role, datasets),
             "issuer": issuer,
             "created": milliseconds(),
             "expires": milliseconds() + _DAY * whole("days", days, least=1, most=_LONGEST_DAYS),
@@ -143,7 +149,7 @@ class Identities:
         values = {
             "subject": checked_name("subject", subject),
             "role": one_of("role", role, ROLES),
-            "datasets": _names_text(datasets),
+            "datasets": _names_text(role, datasets),
             "admitted_by": by,
             "time": milliseconds(),
         }
@@ -231,9 +237,11 @@ def _principal(row: Row[Any]) -> Principal:
     return Principal(row.subject, row.role, None if names is None else frozenset(names))
 
 
-def _names_text(datasets: Iterable[str] | None) -> str | None:
+def _names_text(role: str, datasets: Iterable[str] | None) -> str | None:
     if datasets is None:
         return None
+    if role == "owner":
+        raise ArgumentError("an owner sees every data set, whatever is named; leave datasets out", "SRD-A003")
     if isinstance(datasets, str):
         raise ArgumentError("datasets must be a list of names, or left out for all of them", "SRD-A001")
     return json.dumps(sorted({checked_name("datasets", name) for name in datasets}))

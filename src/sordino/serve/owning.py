@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Row
@@ -53,7 +53,7 @@ def register(
         house.ledger.open_scope(scope, _rule(scope, budget, found.schema), who.subject)
     else:
         _check_same(scope, known.rule, budget, found.schema)
-        _check_same_days(house, declaration)
+        _check_same_people(house, declaration)
     house.registry.put_dataset(name, declarations, who.subject)
     if checked is not None:
         house.registry.put_policy(name, checked)
@@ -161,16 +161,29 @@ def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, sch
         )
 
 
-def _check_same_days(house: House, declaration: Declaration) -> None:
-    """Refuse another column of days: by it, what was spent on a day would not be what was read of that day."""
-    row, given = house.registry.dataset(declaration.name), declaration.blocks
-    before = None if row is None or given is None else house.declared(row.declarations).blocks
-    if before is not None and given is not None and before.column != given.column:
-        raise StateError(
-            f"the days of {declaration.name!r} are those of {before.column}, and these declarations take "
-            f"{given.column}: what was spent does not carry over; register it under another name",
-            "SRD-S015",
-        )
+def _check_same_people(house: House, given: Declaration) -> None:
+    """Refuse other days, other owners of rows, other classes: by them, what was spent was spent on somebody else."""
+    row = house.registry.dataset(given.name)
+    if row is None:
+        return
+    before = house.read(row.declarations)
+    for what, old, new in _carried(before, given):
+        if old != new:
+            raise StateError(
+                f"{what} of {given.name!r} was {old}, and is {new} in these declarations: what was spent does not "
+                "carry over; register it under another name, in one group with this one",
+                "SRD-S015",
+            )
+
+
+def _carried(before: Declaration, given: Declaration) -> Iterator[tuple[str, object, object]]:
+    """Yield what must stay as it was for the life of a budget, with its name: then and now."""
+    if before.blocks is not None and given.blocks is not None:
+        yield "the column of days", before.blocks.column, given.blocks.column
+    for name in before.tables.keys() & given.tables.keys():
+        if not before.tables[name].is_public:
+            yield f"the owner of a row in table {name!r}", before.owner(name), given.owner(name)
+    yield "the column and the ε of each class", before.personal, given.personal
 
 
 def _policy(given: Mapping[str, Any], before: Policy | None) -> Policy:

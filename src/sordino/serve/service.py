@@ -33,7 +33,8 @@ from .identity import Identities, Principal
 from .jobs import Jobs
 from .journal import Journal
 from .proposing import proposal
-from .registry import Registry
+from .refusals import SettingsError
+from .registry import Registry, random_hex
 from .settings import Settings
 from .verifying import Verifying
 from .watching import open_ledger
@@ -65,11 +66,12 @@ class Service:
         """Open the ledger and the registry, both made if they are missing; a ledger that is not sound is frozen."""
         ledger, witness = open_ledger(settings)
         try:
+            secret = _secret(settings)
             registry = Registry(settings.database)
         except BaseException:
             ledger.close()
             raise
-        return cls(House(settings, ledger, registry, witness), Identities(registry.engine, _secret(settings)))
+        return cls(House(settings, ledger, registry, witness), Identities(registry.engine, secret))
 
     def close(self) -> None:
         """Wait for runs that have begun, then give files and connections back."""
@@ -129,12 +131,12 @@ class Service:
     def scope_budget(self, who: Principal, kind: str, name: str) -> Plain:
         """Return the same for an analyst, a project or a group; analysts see their own alone."""
         if (kind, name) != ("analyst", who.subject):
-            who.must_be("owner", "auditor")
+            who.must_see_all()
         return report(self.house, self.journal, who, kind, name)
 
     def scopes(self, who: Principal) -> list[str]:
         """Return all scopes that have budgets, as ``kind:name``."""
-        who.must_be("owner", "auditor")
+        who.must_see_all()
         return [scope.text for scope in self.ledger.look(lambda state: state.scopes)]
 
     def transparency(self, who: Principal | None, dataset: str) -> Plain:
@@ -153,7 +155,7 @@ class Service:
 
     def entries(self, who: Principal, start: int, end: int) -> list[Plain]:
         """Return entries from `start` up to `end`, at most a thousand."""
-        who.must_be("owner", "auditor")
+        who.must_see_all()
         return proofs.entries(self.ledger, start, end)
 
     def inclusion(self, who: Principal, position: int, size: int | None = None) -> Plain:  # noqa: ARG002
@@ -186,12 +188,12 @@ class Service:
 
     def newest_entries(self, who: Principal, before: int | None = None, limit: int = 50, **only: str | None) -> Plain:
         """Return entries from the newest on, also of a frozen ledger; `only` a `kind` or a `scope`."""
-        who.must_be("owner", "auditor")
+        who.must_see_all()
         return auditing.newest(self.ledger, before, limit, **only)
 
     def entry(self, who: Principal, position: int) -> Plain:
         """Return one entry with its proof."""
-        who.must_be("owner", "auditor")
+        who.must_see_all()
         return auditing.entry(self.ledger, position)
 
     def check_receipt(self, who: Principal, text: str) -> Plain:  # noqa: ARG002  (whoever is known may ask)
@@ -330,10 +332,26 @@ def _secret(settings: Settings) -> bytes:
     """Return the secret that signs what browsers keep; made once, readable by its owner alone."""
     named = settings.session_secret_file
     path = Path(named) if named else settings.beside / f"{Path(settings.database).name or 'sordino'}.session"
-    try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(handle, "wb") as file:
+    if not path.exists():
+        _make_secret(path)
+    secret = path.read_bytes()
+    if len(secret) < _SECRET_BYTES:
+        raise SettingsError(
+            f"{path} is shorter than the {_SECRET_BYTES} bytes that sign what browsers keep; delete it, and another is "
+            "made: everybody then logs in again",
+            "SRD-S010",
+        )
+    return secret
+
+
+def _make_secret(path: Path) -> None:
+    """Write a new secret that appears whole or not at all; where another process was faster, its secret is the one."""
+    scratch = path.with_name(f".{path.name}.{random_hex()}")
+    with os.fdopen(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(bytes(noise.uniform(256, _SECRET_BYTES).tolist()))
-    return path.read_bytes()
+    try:
+        os.link(scratch, path)
+    except FileExistsError:
+        pass
+    finally:
+        scratch.unlink()
