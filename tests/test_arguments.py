@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 from fractions import Fraction
+from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sordino.arguments import one_of, probability, rational, rounded_down, rounded_up, shape, whole
+from sordino.arguments import array, one_of, probability, rational, rounded_down, rounded_up, shape, whole
 from sordino.errors import ArgumentError
 
 NOT_NUMBERS = [True, False, np.True_, None, [], (), {}, object(), 1j, b"1", "", "x", "1/2", "--1", "0x10"]
@@ -139,3 +141,8 @@ def test_rounding_at_the_edges() -> None:
     assert (rounded_up(-huge), rounded_down(-huge)) == (-largest, -math.inf)
     assert (rounded_up(tiny), rounded_down(tiny)) == (5e-324, 0.0)
     assert (rounded_up(-tiny), rounded_down(-tiny)) == (0.0, -5e-324)
+
+
+def test_masks_are_no_trouble_while_another_thread_loads_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))  # as it is before its first line has run
+    assert array("value", [1, 2]).tolist() == [1, 2]

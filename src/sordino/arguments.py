@@ -120,8 +120,9 @@ def shape(name: str, value: Any) -> tuple[int, ...]:
 
 def array(name: str, value: Any) -> NDArray[Any]:
     """Return `value` as an array; refuse masks and rows of different lengths, without showing what it holds."""
-    masks = sys.modules.get("numpy.ma")  # loaded by whoever has a masked array, and slow to load for all others
-    if masks is not None and isinstance(value, masks.MaskedArray):
+    # Loaded by whoever has a masked array, and slow to load for all others; another thread may be loading it just now.
+    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
+    if isinstance(value, masked):
         raise ArgumentError(
             f"{name} must not be masked, for what a mask hides would count; leave it out or fill it in first",
             "SRD-A001",

@@ -191,6 +191,12 @@ def test_a_value_that_is_no_number_fails_no_question(tmp_path: Path, value: str)
         assert under_fire.outcomes["run", 200, ""] == 1
 
 
+@pytest.mark.parametrize("value", ["EXP(1e30)", "EXP(-1e30)", "EXP(fare * 1e30)"])
+def test_what_grows_beyond_all_numbers_is_no_mistake(tmp_path: Path, value: str) -> None:
+    with fuzzing(tmp_path) as under_fire:
+        under_fire.ask(f"SELECT SUM({value}) AS a FROM rides", {"epsilon": 1})  # noqa: S608
+
+
 def test_whether_a_row_counts_does_not_depend_on_those_beside_it(tmp_path: Path) -> None:
     answers = []
     for name, other in (("a", 5.0), ("b", 10.0**12)):

@@ -134,7 +134,8 @@ def square_root(a: Span) -> Span:
 
 def exponential(a: Span) -> Span:
     """The exponential, rounded outwards."""
-    grown = _widened(math.exp, Span(max(a.low, -_LARGEST_EXPONENT), min(a.high, _LARGEST_EXPONENT)))
+    low, high = (min(max(end, -_LARGEST_EXPONENT), _LARGEST_EXPONENT) for end in (a.low, a.high))
+    grown = _widened(math.exp, Span(low, high))
     return Span(
         grown.low if a.low >= -_LARGEST_EXPONENT else Fraction(0),
         grown.high if a.high <= _LARGEST_EXPONENT else math.inf,
