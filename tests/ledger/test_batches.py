@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
@@ -105,4 +106,40 @@ def test_an_interrupt_right_after_the_commit_leaves_nothing_to_spend_twice(
         assert granted == 9
         charged = [entry for entry in ledger.entries() if isinstance(entry, Reserved)]
         assert len(charged) * Fraction(1, 10) == 1
+        assert ledger.verify().sound
+
+
+class _Late:
+    """A lock for leaders that a thread tries to take only after others have led, once."""
+
+    def __init__(self, real: Any, meanwhile: Callable[[], object]) -> None:
+        self._real = real
+        self._meanwhile = meanwhile
+        self._thread = threading.get_ident()
+
+    def acquire(self, *, blocking: bool) -> bool:
+        if threading.get_ident() == self._thread and self._meanwhile is not None:
+            thread = threading.Thread(target=self._meanwhile)
+            self._meanwhile = None  # type: ignore[assignment]
+            thread.start()
+            thread.join(60)
+        return bool(self._real.acquire(blocking=blocking))
+
+    def release(self) -> None:
+        self._real.release()
+
+
+def test_what_others_wrote_meanwhile_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread finds its wish not done, is held up, and leads when another has written it: it is charged once."""
+    with Ledger.open(tmp_path / "ledger.db") as ledger:
+        ledger.open_scope(TRIPS, rule(), by="owner")
+        line = ledger._session._line
+        with monkeypatch.context() as patch:
+            patch.setattr(line, "_leading", _Late(line._leading, lambda: ledger.reserve(request())))
+            own = ledger.reserve(request())
+        assert isinstance(own, Reservation)
+        assert sum(isinstance(entry, Reserved) for entry in ledger.entries()) == 2
+        with monkeypatch.context() as patch:
+            patch.setattr(line, "_leading", _Late(line._leading, lambda: ledger.reserve(request())))
+            assert ledger.settle(own, b"42").release == b"42"
         assert ledger.verify().sound

@@ -12,13 +12,20 @@ from typing import Any
 import duckdb
 import pytest
 
+from ledger.samples import request, rule
 from serve.conftest import Caller
 from serve.places import ANALYST, AUDITOR, DECLARATIONS, OTHER, OWNER, count, opened, settings_at, write_trips
 from serve.visits import Visit
 from sordino.errors import ArgumentError
+from sordino.ledger.ledger import Ledger
+from sordino.ledger.scope import Scope
+from sordino.ledger.vectors import vector_text
+from sordino.ledger.witness import Seen
 from sordino.serve.house import Opened
 from sordino.serve.refusals import SettingsError, StateError
 from sordino.serve.service import Service
+from sordino.serve.witness_line import UnreachedError
+from sordino.serve.witnessing import RemoteWitness
 
 BY_TABLES = """
 name: shop
@@ -55,6 +62,9 @@ def walled(tmp_path: Path) -> Iterator[tuple[Service, Path]]:
         "{{url: 'duckdb:///{0}/private.duckdb', table: trips}}",
         "'duckdb:///{0}/data/../private.duckdb'",
         "'li*.parquet'",
+        "'postgresql://['",
+        "'duckdb://[::1'",
+        '"trips\\0.parquet"',
     ],
 )
 def test_no_source_leads_out_of_the_directory(walled: tuple[Service, Path], source: str) -> None:
@@ -88,7 +98,12 @@ def test_bad_keys_take_no_room_from_others(tmp_path: Path) -> None:
 def test_within_a_slot_no_answer_says_when_its_engine_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path, slot_seconds=2.0) as service:
         real = Opened.compute
-        monkeypatch.setattr(Opened, "compute", lambda *words: (time.sleep(1.1), real(*words))[1])
+
+        def slowly(*words: Any) -> Any:
+            time.sleep(1.1)
+            return real(*words)
+
+        monkeypatch.setattr(Opened, "compute", slowly)
         found = service.run(ANALYST, count())
     reserved = json.loads(json.loads(found["receipt"])["reserved"])["time"] / 1000
     assert datetime.fromisoformat(found["answer"]["receipt"]["time"]).timestamp() <= reserved + 0.5
@@ -188,3 +203,54 @@ def test_a_limit_that_would_not_hold_is_refused(service: Service) -> None:
     for limit in (service.issue_token, service.admit):
         with pytest.raises(ArgumentError, match="every data set"):
             limit(OWNER, "zoe", "owner", ["trips"])
+
+
+class _Line:
+    """A line to a witness that is in this process."""
+
+    url = "here"
+
+    def __init__(self) -> None:
+        self.seen: Seen | None = None
+
+    def remembered(self) -> Seen | None:
+        return self.seen
+
+    def tell(self, seen: Seen, *_: object) -> None:
+        spent = {} if self.seen is None else dict(self.seen.spent)
+        self.seen = Seen(seen.size, seen.note, spent | dict(seen.spent))
+
+    def close(self) -> None:
+        pass
+
+
+def test_a_charge_that_was_witnessed_was_witnessed_with_its_amount(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise whoever goes on from an old copy would not burn it."""
+    line = _Line()
+    witness = RemoteWitness(line, seconds=0.1)  # type: ignore[arg-type]
+    first, second = Scope("dataset", "first"), Scope("dataset", "second")
+    with Ledger.open(tmp_path / "ledger.db", witness=witness) as ledger:
+        for scope in (first, second):
+            ledger.open_scope(scope, rule(), by="owner")
+        witness._ledger = ledger
+        witness._send_newest()
+        ledger.reserve(request(datasets=(first,)))
+        newest = ledger.checkpoint
+
+        def meanwhile() -> str:
+            monkeypatch.undo()
+            ledger.reserve(request(datasets=(second,)))  # while the thread is about to tell of the first
+            return newest()
+
+        monkeypatch.setattr(ledger, "checkpoint", meanwhile)
+        witness._send_newest()
+        witness.wait()
+        assert line.seen is not None
+        assert line.seen.spent["dataset:second"] == vector_text(ledger.look(lambda state: state.lifetime(second)))
+        ledger.reserve(request(datasets=(second,)))
+        line.tell(Seen(ledger.size, newest()))  # as another replica does, whose entries come after
+        assert witness.recall() is not None
+        with pytest.raises(UnreachedError, match="has not acknowledged"):
+            witness.wait()

@@ -12,7 +12,9 @@ from .store import Reading, Store
 from .tree import Frontier, aligned, leaf_hashes, node_hash, root_of
 
 TILE = 256
-_LEVELS = {TILE**level: level for level in range(1, 7)}
+LEVELS = range(1, 7)
+"""Of tiles: those of entries, those of tiles of entries, and so on."""
+_LEVELS = {TILE**level: level for level in LEVELS}
 REMEMBERED = 1 << 16
 """Hashes that are worth remembering: about ten megabytes."""
 

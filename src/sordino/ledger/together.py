@@ -102,9 +102,10 @@ class Line:
         batch: list[Wish] = []
         try:
             self._gather(batch)
-            if own not in batch and own not in self._waiting:  # taken up by a leader who was interrupted just then
+            if not (own.done or own in batch or own in self._waiting):  # a leader took it up and was interrupted then
                 batch.append(own)
-            self._write(batch, self._gather)
+            if batch:  # else the leader before wrote it, after this thread had last looked
+                self._write(batch, self._gather)
         except BaseException as error:
             left = [wish for wish in batch if not wish.done]
             if not isinstance(error, Exception):  # an interrupt is nobody's but the leader's

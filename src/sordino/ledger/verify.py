@@ -24,13 +24,15 @@ from .keys import VerifyingKey
 from .loading import opened
 from .locate import Roots, first_bad, what_is_wrong
 from .log import checkpoint_in
-from .nodes import TILE
+from .nodes import LEVELS, TILE
 from .receipt import release_digest
 from .snapshot import snapshot
 from .state import State
 from .store import BATCH, Head, Reading, Snapshot, Store
 from .tree import Frontier, leaf_hashes
 from .witness import NoWitness, Seen, Witness
+
+_FAR = 2**62
 
 Progress = Callable[[int, int], None]
 """Told how many entries of how many have been read."""
@@ -115,6 +117,8 @@ class _Verification:
         for level, found in self.roots.upper_tiles():
             self._check_tiles(level, 0, found)
         self._check_beyond(size)
+        if checkpoint is not None:
+            self._check_strays(size)
         self._check_snapshots(size)
         self._check_seen(seen)
 
@@ -229,6 +233,31 @@ class _Verification:
         head = self.reading.head()  # again: others may have appended since
         if head is None or beyond >= head.size:
             self._found(beyond, "SRD-L064", "it lies beyond the signed head: somebody else put it there")
+
+    def _check_strays(self, size: int) -> None:
+        """Find rows that belong to no entry: they change nothing that was signed, but stand in the way of the next."""
+        releases = [*self.reading.releases(-_FAR, 0), *self.reading.releases(size, _FAR)]
+        tiles = [
+            (place * TILE**level, (place + 1) * TILE**level)
+            for level in LEVELS
+            for start, stop in ((-_FAR, 0), (size // TILE**level, _FAR))
+            for place, _ in self.reading.tiles(level, start, stop)
+        ]
+        before = self.reading.bodies(-_FAR, 0)
+        head = self.reading.head()  # again: others may have appended since
+        newest = size if head is None else head.size
+        if before:
+            self._found(before[0][0], "SRD-L064", "it lies before the first entry: somebody else put it there")
+        for each in releases:
+            if not 0 <= each.settled < newest:
+                self._found(None, "SRD-L072", f"what is kept as released under {each.id:.80} was never settled")
+                break
+        for start, stop in tiles:
+            if not 0 <= start < stop <= newest:
+                self._found(
+                    None, "SRD-L073", f"a hash is kept for the entries from {start} to {stop - 1}, not all there"
+                )
+                break
 
     def _recalled(self, witness: Witness) -> Seen | None:
         try:

@@ -107,11 +107,10 @@ class House:
         """Return what a text of declarations says; files that it names must lie in the directory of data."""
         directory, declaration = Path(self.settings.data).resolve(), self.read(text)
         for name, table in declaration.tables.items():
-            path = _path_of(table.source)
-            if path is not None and not _within(path, directory):
+            if not _served(table.source, directory):
                 raise ArgumentError(
-                    f"the source of table {name!r} lies outside of the directory that this service serves; move the "
-                    "files there, or set data to where they are",
+                    f"the source of table {name!r} lies outside of the directory that this service serves, or is no "
+                    "path; move the files there, or set data to where they are",
                     "SRD-A005",
                 )
         return declaration
@@ -174,6 +173,15 @@ class House:
         """Give everything back."""
         self.ledger.close()
         self.registry.close()
+
+
+def _served(source: Any, directory: Path) -> bool:
+    """Return whether a source is on a server, or a file in a directory."""
+    try:
+        path = _path_of(source)
+        return path is None or _within(path, directory)
+    except ValueError:  # brackets that are no address, or a NUL
+        return False
 
 
 def _path_of(source: Any) -> str | None:

@@ -56,7 +56,9 @@ class RemoteWitness:
         self._told = 0
         """The size that the ledger had when it last told."""
         self._known = -1
-        """The size that the witness has acknowledged; -1 before it was asked."""
+        """The size that the witness remembers, whoever told it; -1 before it was asked."""
+        self._covered = 0
+        """The size up to which it has acknowledged what this process told, and with it what was spent by then."""
         self._scopes: set[str] = set()
         """Whose totals have changed since."""
         self._since: float | None = None
@@ -134,10 +136,10 @@ class RemoteWitness:
         """Return once the witness has acknowledged all that was told by now, or by grace; else raise."""
         with self._change:
             wanted = self._told
-            self._change.wait_for(lambda: self._known >= wanted or self._frozen is not None, self._seconds)
+            self._change.wait_for(lambda: self._covered >= wanted or self._frozen is not None, self._seconds)
             if self._frozen is not None:
                 raise self._frozen
-            if self._known < wanted and self._overdue():
+            if self._covered < wanted and self._overdue():
                 raise UnreachedError(
                     f"what was charged stays charged, but the witness {self._line.url} has not acknowledged it, and "
                     "before that no data is touched; ask again when it answers"
@@ -174,31 +176,32 @@ class RemoteWitness:
 
     def _send_newest(self) -> None:
         """Tell the newest checkpoint, going on from whatever the witness remembers."""
-        with self._change:
-            begun, scopes, self._scopes = self._clock(), self._scopes, set()
-        try:
-            for _ in range(_TRIES):
-                try:
-                    size = self._send(scopes)
-                    break
-                except MovedError:
-                    self._hear()
-            else:
-                raise UnreachedError(f"others tell the witness {self._line.url} faster than this process can")
-        except BaseException:
-            with self._change:
-                self._scopes |= scopes
-            raise
+        begun = self._clock()
+        for _ in range(_TRIES):
+            try:
+                size = self._send()
+                break
+            except MovedError:
+                self._hear()
+        else:
+            raise UnreachedError(f"others tell the witness {self._line.url} faster than this process can")
         self._acknowledged(size, begun)
 
-    def _send(self, scopes: set[str]) -> int:
+    def _send(self) -> int:
         assert self._ledger is not None  # noqa: S101  (the thread begins with it)
         if self._known < 0:
             self._hear()
         note = self._ledger.checkpoint()
-        size, old = Checkpoint.open(note, self._ledger.key).size, self._known
-        spent = self._ledger.look(lambda state: _spent(state, scopes))
-        self._line.tell(Seen(size, note, spent), old, self._ledger.consistency(old, size))
+        with self._change:  # after the note: all that it covers has been told here by now, whose totals go with it
+            scopes, self._scopes = self._scopes, set()
+        try:
+            size, old = Checkpoint.open(note, self._ledger.key).size, self._known
+            spent = self._ledger.look(lambda state: _spent(state, scopes))
+            self._line.tell(Seen(size, note, spent), old, self._ledger.consistency(old, size))
+        except BaseException:
+            with self._change:
+                self._scopes |= scopes
+            raise
         return size
 
     def _hear(self) -> None:
@@ -210,7 +213,8 @@ class RemoteWitness:
         """Note what the witness has acknowledged; what is left was committed after the message was `begun`."""
         with self._change:
             self._known, self._silent = size, None
-            self._since = None if self._known >= self._told and not self._scopes else begun
+            self._covered = size
+            self._since = None if size >= self._told and not self._scopes else begun
             self._change.notify_all()
 
     def _fell_silent(self, error: UnreachedError) -> None:

@@ -25,7 +25,6 @@ _SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
-    "perfect_ht_threshold": 20,  # people who are numbered, up to a million, are counted in an array
 }
 _SPECIAL = frozenset("*?[]{}")
 
