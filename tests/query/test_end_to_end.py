@@ -145,6 +145,16 @@ def test_people_count_by_their_class() -> None:
     assert any("rows weigh by consent (open: 1, strict: 0.25; others 0)" in note for note in answer.notes)
 
 
+def test_a_budget_above_every_class_is_refused_before_anything_is_charged() -> None:
+    classes = opened(personal=personal("consent", {"open": 2, "strict": "0.5"})).dataset
+    asked = "SELECT COUNT(*) AS n FROM rides"
+    assert account(classes, budget(epsilon=2)).sql(asked).price(epsilon=1).fits
+    larger = account(classes, budget(epsilon="2.1"))
+    with pytest.raises(QuestionError, match=r"2\.1.*largest ε of a class of people is 2.*SRD-Q322"):
+        larger.sql(asked).run(epsilon=1)
+    assert not larger.history
+
+
 # ---- losses --------------------------------------------------------------------------------------------------------
 
 

@@ -42,6 +42,7 @@ from .model.bounding import Bounding
 from .model.question import Question
 from .model.task import Exact, Task
 from .plan import limits as contribution
+from .plan.personal import check_budget
 from .plan.plan import QueryPlan
 from .plan.planner import Wishes
 from .plan.spend import Spend
@@ -152,6 +153,8 @@ class Ask:
 
     def _plan(self, asked: _Asked) -> WholePlan:
         budget = self._data.budget
+        if self.question.schema.personal is not None and budget is not None:
+            check_budget(self.question.schema.personal, budget.epsilon)
         flips = budget is None or budget.calculus == "pure"
         wishes = Wishes(asked.bounding, asked.weights, asked.mechanism, intervals=asked.intervals, flips=flips)
 

@@ -63,6 +63,17 @@ def check_personal(question: Question, personal: Personal, *, private_keys: bool
         )
 
 
+def check_budget(personal: Personal, epsilon: Fraction | None) -> None:
+    """Refuse a budget by which people could lose more, over all questions, than their class says."""
+    largest = max(each for _, each in personal.classes)
+    if epsilon is not None and epsilon > largest:
+        raise QuestionError(
+            f"the budget is ε = {float(epsilon):g}, and the largest ε of a class of people is {float(largest):g}: they "
+            "would lose more than was declared; lower the budget, or declare the classes anew",
+            "SRD-Q322",
+        )
+
+
 def weight_measure(personal: Personal) -> Measure:
     """Return the weight of each row, in whole steps: 0 for a class that is not declared."""
     column = ColumnRef(personal.kind, personal.column)
