@@ -28,7 +28,7 @@ def quiet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         assert found.checkpoint(OWNER)["size"] == 1
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, for `browsers.watched`."""
     with chromium() as found:
