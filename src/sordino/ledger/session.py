@@ -223,9 +223,7 @@ class Session:
                 entries = wish.decide(self.state, self.clock())
                 bodies = tuple(map(to_bytes, entries))
                 trial.take(entries)
-            except BaseException as error:
-                if not isinstance(error, Exception):
-                    raise
+            except Exception as error:
                 wish.error = error
             else:
                 wish.entries, wish.bodies = entries, bodies
