@@ -154,13 +154,16 @@ class Gate(LedgerAccount):
         price = self.on_days(getattr(plan, "days", self.days)).price(plan.event())
         self.policy.check(self.part(price), approved=self.approved)
         grant = self.reserve_plan(plan)
+        failure: BaseException | None = None
         try:
             self.stage("reserved")
             release = run(grant)
             body = cast("Release", release).to_json().encode()
         except BaseException as error:
-            self._fail(grant, error)
-            raise
+            failure = error
+        if failure is not None:  # out here, so that nothing that happens meanwhile hangs on what is raised
+            self._fail(grant, failure)
+            raise failure
         receipt = self.settle(grant, body)
         self.stage("settled")
         return cast("T", cast("Release", release).with_receipt(receipt))

@@ -123,5 +123,5 @@ class Line:
         """Lead no more, and call the next who may."""
         with suppress(RuntimeError):  # this thread did not lead
             self._leading.release()
-        with suppress(IndexError):
-            self._waiting[0].call()
+        for first in list(self._waiting)[:1]:  # a copy, which no other thread can empty meanwhile
+            first.call()
