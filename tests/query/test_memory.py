@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import math
 import pkgutil
+from itertools import product
 from typing import Any
 
 import ibis
@@ -13,10 +15,26 @@ import pytest
 
 import sordino as so
 from query.engines import Engine
-from query.exact_worlds import PERSONS, ROWS, X, arrow, as_lists, key, load, reference, run, task, visit
+from query.exact_worlds import (
+    CITIES,
+    HOSTILE_INTEGERS,
+    HOSTILE_REALS,
+    PERSONS,
+    ROWS,
+    X,
+    arrow,
+    as_lists,
+    key,
+    load,
+    reference,
+    run,
+    task,
+    visit,
+)
 from sordino.accounting.bound import ROW, Unit
 from sordino.errors import RunError
 from sordino.query import model
+from sordino.query.engine import exact
 from sordino.query.engine import memory as memories
 from sordino.query.engine.exact import prepare
 from sordino.query.engine.memory import Memory
@@ -55,6 +73,7 @@ def translated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
         return prepare(asked, *rest)
 
     monkeypatch.setattr(memories, "prepare", noted)
+    monkeypatch.setattr(exact, "prepare", noted)
     return tasks
 
 
@@ -83,7 +102,8 @@ def test_whatever_differs_is_translated(duckdb_engine: Engine, translated: list[
     """Python takes 1, 1.0 and True for equal, and 0.0 and -0.0."""
     memory = memory_of(load(duckdb_engine, VISITS))
     x = reference("x")
-    conditions = [call("greater", x, Literal(Kind.REAL, value)) for value in (0.0, -0.0, 1.0, 1.5)]
+    conditions = [call("add", x, Literal(Kind.REAL, value)) for value in (0.0, -0.0, 1.0, 1.5)]
+    conditions = [call("greater", each, x) for each in conditions]
     conditions += [call("greater", x, Literal(Kind.INTEGER, 1)), call("less", x, Literal(Kind.REAL, 1.0))]
     tasks = [Task(Filter(Scan(PERSONS), each), (CITY,), METHODS[2], monomials=(Monomial(()),)) for each in conditions]
     narrow = Measure(X.expression, Range.of(0, 1), X.steps, X.missing_is_middle)
@@ -93,6 +113,39 @@ def test_whatever_differs_is_translated(duckdb_engine: Engine, translated: list[
         for each in tasks:
             memory.compute(each, 1)
     assert len(translated) == len(tasks)
+
+
+@pytest.mark.parametrize("operation", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@pytest.mark.parametrize(
+    ("column", "values"),
+    [
+        ("x", [value for value in HOSTILE_REALS if value is not None and math.isfinite(value)]),
+        ("n", [value for value in HOSTILE_INTEGERS if value is not None]),
+        ("city", [*CITIES, "", "'; --", "$sordino_salt", "zz"]),
+    ],
+)
+def test_questions_that_differ_in_a_constant_share_a_translation(
+    duckdb_engine: Engine, translated: list[Task], operation: str, column: str, values: list[Any]
+) -> None:
+    rows = [
+        visit(person, city, x=x, n=n)
+        for person, (city, x, n) in enumerate(product(CITIES, HOSTILE_REALS, HOSTILE_INTEGERS))
+    ]
+    table = load(duckdb_engine, [*rows, visit(-1, "Aix", x=2.5, n=7)])
+    memory = memory_of(table)
+    seen = reference(column)
+
+    def filtered(value: Any, *, turned: bool) -> Task:
+        sides = (Literal(seen.kind, value), seen) if turned else (seen, Literal(seen.kind, value))
+        condition = call("or", call(operation, *sides), call("is_null", reference("x")))
+        return Task(Filter(Scan(PERSONS), condition), (CITY,), METHODS[2], monomials=(Monomial(()),))
+
+    tasks = [filtered(value, turned=turned) for turned in (False, True) for value in values]
+    found = [as_lists(memory.compute(each, 1)) for each in tasks]
+    assert len(translated) == 2
+    schema = Schema("test", {"visits": PERSONS}, Unit("person"))
+    assert found == [as_lists(exact.compute(each, schema, lambda _: table, 1)) for each in tasks]
+    assert len({str(answer) for answer in found}) > 1
 
 
 def test_what_is_written_alike_but_differs_is_not_confused(duckdb_engine: Engine) -> None:

@@ -32,6 +32,7 @@ from .measures import bucket, step, whole
 from .packing import Field
 from .relations import lower_relation
 from .scan import OWNER
+from .slots import Given
 from .statement import Statement, fetch, salt_on, statement
 from .whole_numbers import as_whole, small_numbers, whole_numbers, whole_sum
 
@@ -43,11 +44,11 @@ _ALWAYS = "always__"
 
 def compute(task: Task, schema: Schema, tables: Tables, salt: int) -> Exact:
     """Return the exact answer of a task. `salt` is drawn afresh by the caller; it decides which rows are sampled."""
-    return prepare(task, schema, tables, salt).run(salt)
+    return prepare(task, schema, tables, salt).run(salt, {})
 
 
 def prepare(task: Task, schema: Schema, tables: Tables, salt: int) -> Prepared:
-    """Return the task in its engine's words. Where `takes_salts` says so it serves other salts than this as well."""
+    """Return the task in its engine's words; where that `takes_parameters`, it serves other salts than this as well."""
     source = lower_relation(task.relation, tables, schema)
     groups = _groups(task, schema, tables)
     engine = source.get_backend().name
@@ -68,10 +69,10 @@ class Prepared:
     totals: Statement | None
     spreads: tuple[Statement, ...]
 
-    def run(self, salt: int) -> Exact:
-        """Run the queries and put their results in order."""
+    def run(self, salt: int, given: Given) -> Exact:
+        """Run the queries with what stands in their slots, and put their results in order."""
         task = self.task
-        totals = None if self.totals is None else self.totals(salt)
+        totals = None if self.totals is None else self.totals(salt, given)
         order = PublicOrder(self.groups) if self.groups.are_public else PrivateOrder(self.groups, totals)
         columns = {} if totals is None else _in_order(totals, order)
         sums = [columns[_sum(place)] for place in range(len(task.monomials))]
@@ -81,7 +82,7 @@ class Prepared:
             np.stack(sums) if sums else np.zeros((0, order.size), np.int64),
             columns[_PEOPLE] if task.people else None,
             np.stack(distincts) if distincts else np.zeros((0, order.size), np.int64),
-            tuple(_counted(spread(salt), order, place) for place, spread in enumerate(self.spreads)),
+            tuple(_counted(spread(salt, given), order, place) for place, spread in enumerate(self.spreads)),
         )
 
 

@@ -23,8 +23,10 @@ from sordino.query.model.kinds import Kind
 
 from .dates import DATES
 from .numbers import NUMBERS, without_nan
+from .slots import Slot
+from .statement import parameter
 from .text import TEXT, in_byte_order
-from .values import Operation, constant
+from .values import TYPES, Operation, constant
 
 
 def lower_expression(expression: Expression, table: ibis.Table, dialect: str) -> ibis.Value:
@@ -33,7 +35,9 @@ def lower_expression(expression: Expression, table: ibis.Table, dialect: str) ->
         return table[expression.name]
     if isinstance(expression, Literal):
         return constant(expression.kind, expression.value)
-    assert isinstance(expression, Call)  # noqa: S101  (there is no fourth kind of node)
+    if isinstance(expression, Slot):
+        return parameter(expression.name, TYPES[expression.kind])
+    assert isinstance(expression, Call)  # noqa: S101  (there is no other kind of node)
     lower = OPERATIONS.get(expression.operation)
     if lower is None:
         raise QuestionError(f"there is no operation {expression.operation!r}", "SRD-Q103")

@@ -44,8 +44,12 @@ def lower_relation(relation: Relation, tables: Tables, schema: Schema) -> ibis.T
     **Assumes**: tables give each column in the type of its kind (``reading`` sees to that), dates in the years 1 to
     9999; and they do not change while the engine reads them.
     """
-    dialect = tables(next(_scans(relation)).table.name).get_backend().name
-    return _Lowering(tables, schema, dialect, most_per_key(relation)).table(relation)
+    return _Lowering(tables, schema, engine_of(relation, tables), most_per_key(relation)).table(relation)
+
+
+def engine_of(relation: Relation, tables: Tables) -> str:
+    """Return the name of the engine that holds the relation's tables."""
+    return str(tables(next(_scans(relation)).table.name).get_backend().name)
 
 
 def _scans(relation: Relation) -> Iterator[Scan]:

@@ -1,8 +1,8 @@
 """Queries as an engine reads them, run without a word of the engine's if they fail.
 
 The salt, which decides what is kept of whom, is fresh for every run. On DuckDB it is a parameter of the query, bound by
-the engine when the query runs, so that one text serves all runs. Elsewhere it is written into the query as a constant,
-and the query is translated for every run.
+the engine when the query runs, so that one text serves all runs; the constants that rows are filtered by can be
+parameters as well. Elsewhere they are written into the query, and the query is translated for every run.
 
 **Guarantee**: if the engine fails, the error says so and nothing more: no value, no row, no text of the engine's, not
 even as the error's context.
@@ -11,6 +11,7 @@ even as the error's context.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -23,28 +24,38 @@ from sqlglot import expressions as sge
 
 from sordino.errors import RunError
 
+from .slots import Given
+
 SALTS = 2**62
 """Salts are taken modulo this, so that every engine holds them in 64 bits."""
-_MARK = "sordino_salt"
+SALT = "sordino_salt"
+_MARK = "sordino_parameter"
 
 _ONE_AT_A_TIME = Lock()
 """For what Ibis has as a setting of the whole process."""
 
-Statement = Callable[[int], pa.Table]
-"""Runs a query with a salt."""
+Statement = Callable[[int, Given], pa.Table]
+"""Runs a query with a salt and with what stands in its slots."""
 
 
-def _mark(zero: Any) -> Any:
-    """Stand for the salt until the query is translated. No question can contain a function of this name."""
+def _mark(called: Any) -> Any:
+    """Stand for a parameter until the query is translated. No question can contain a function of this name."""
 
 
-_marked = ibis.udf.scalar.builtin(_mark, name=_MARK, signature=(("int64",), "int64"))
+@cache
+def _marked(kind: str) -> Any:
+    return ibis.udf.scalar.builtin(_mark, name=_MARK, signature=(("string",), kind))
 
 
-class _Salted(DuckDBCompiler):  # type: ignore[misc]  # Ibis has no types
-    """Translates the mark into a parameter."""
+def parameter(name: str, kind: str) -> ibis.Value:
+    """Return what is bound when the query runs, as a value of one of Ibis' types; for engines that take parameters."""
+    return _marked(kind)(name)
 
-    __slots__ = ("is_salted",)
+
+class _Parametric(DuckDBCompiler):  # type: ignore[misc]  # Ibis has no types
+    """Translates marks into parameters, and notes their names."""
+
+    __slots__ = ("names",)
 
     def to_sqlglot(self, expression: ibis.Table, **options: Any) -> Any:
         """Return the expression's tree. Merging its subqueries is left to the engine, which does it in no time."""
@@ -56,36 +67,37 @@ class _Salted(DuckDBCompiler):  # type: ignore[misc]  # Ibis has no types
                 ibis.options.sql.fuse_selects = merges
 
     def visit_ScalarUDF(self, op: Any, **arguments: Any) -> Any:  # noqa: N802  (the name that Ibis looks for)
-        """Return a function's call, or the parameter."""
+        """Return a function's call, or a parameter."""
         if op.__func_name__ != _MARK:
             return super().visit_ScalarUDF(op, **arguments)
-        self.is_salted = True
-        return sge.cast(sge.Parameter(this=sge.Var(this=_MARK)), "BIGINT")
+        name = op.args[0].value
+        self.names.add(name)
+        return sge.cast(sge.Parameter(this=sge.Var(this=name)), self.type_mapper.from_ibis(op.dtype))
 
 
-_Salted.lowered_ops = {}  # questions have none of the operations that these would replace
+_Parametric.lowered_ops = {}  # questions have none of the operations that these would replace
 
 
-def takes_salts(engine: str) -> bool:
-    """Whether a statement on this engine serves every salt, and not only the one that it was made with."""
+def takes_parameters(engine: str) -> bool:
+    """Whether a statement on this engine serves every salt and whatever stands in slots."""
     return engine == "duckdb"
 
 
 def salt_on(engine: str, salt: int) -> Any:
     """Return the salt as queries on an engine contain it."""
-    return _marked(0) if takes_salts(engine) else ibis.literal(str(salt % SALTS)).cast("int64")
+    return parameter(SALT, "int64") if takes_parameters(engine) else ibis.literal(str(salt % SALTS)).cast("int64")
 
 
 def statement(expression: ibis.Table) -> Statement:
     """Return the expression, translated for its engine as far as that can be done before it runs."""
     backend = expression.get_backend()
     made: Statement = _silently(lambda: _STATEMENTS.get(backend.name, _plain)(backend, expression))
-    return lambda salt: _silently(lambda: made(salt))
+    return lambda salt, given: _silently(lambda: made(salt, given))
 
 
 def fetch(expression: ibis.Table) -> pa.Table:
     """Run an expression without a salt on its engine."""
-    return statement(expression)(0)
+    return statement(expression)(0, {})
 
 
 def _silently(work: Callable[[], Any]) -> Any:
@@ -97,7 +109,7 @@ def _silently(work: Callable[[], Any]) -> Any:
 
 
 def _plain(backend: Any, expression: ibis.Table) -> Statement:
-    return lambda _: backend.to_pyarrow(expression)
+    return lambda *_: backend.to_pyarrow(expression)
 
 
 def _on_spark(backend: Any, expression: ibis.Table) -> Statement:
@@ -111,7 +123,7 @@ def _on_spark(backend: Any, expression: ibis.Table) -> Statement:
     lists = expression.op().find(ops.InMemoryTable)
     text = backend.compile(expression)
 
-    def run(_: int) -> pa.Table:
+    def run(*_: object) -> pa.Table:
         for each in lists:
             rows = each.data.to_pyarrow(each.schema)
             backend._session.createDataFrame(rows, PySparkSchema.from_ibis(each.schema)).createTempView(each.name)
@@ -125,16 +137,17 @@ def _on_spark(backend: Any, expression: ibis.Table) -> Statement:
 
 
 def _on_duckdb(backend: Any, expression: ibis.Table) -> Statement:
-    """Run on DuckDB with the salt as a parameter."""
+    """Run on DuckDB with parameters."""
     backend._run_pre_execute_hooks(expression)
-    compiler = _Salted()
-    compiler.is_salted = False
+    compiler = _Parametric()
+    compiler.names = set()
     tree = compiler.to_sqlglot(expression)
     text = tree.sql(dialect=backend.dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
 
-    def run(salt: int, _alive: ibis.Table = expression) -> pa.Table:
+    def run(salt: int, given: Given, _alive: ibis.Table = expression) -> pa.Table:
         """Keep the expression: the engine forgets lists that were sent beside the text once it is gone."""
-        return backend.con.sql(text, params={_MARK: salt % SALTS} if compiler.is_salted else None).to_arrow_table()
+        known = {SALT: salt % SALTS, **given}
+        return backend.con.sql(text, params={name: known[name] for name in compiler.names} or None).to_arrow_table()
 
     return run
 
