@@ -26,6 +26,8 @@ _SETTINGS = {
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
 }
+_TRUSTING = frozenset({"filter_pushdown", "statistics_propagation"})
+"""The optimisers of DuckDB that believe what Parquet files say about their values."""
 _SPECIAL = frozenset("*?[]{}")
 
 
@@ -57,11 +59,9 @@ class LocalTables:
     def lock(self) -> None:
         """Give up every right but to read what was registered."""
         allowed = ", ".join("'" + file.replace("'", "''") + "'" for file in self._files)
+        distrust_statistics(self.backend.con)
         for setting in (
             "temp_directory = ''",
-            # By a file's statistics, which leave NaN out, DuckDB would skip checks that NaN fails: then one row makes a
-            # cast fail, and whether a filter sees a row with NaN depends on the rows beside it in the file.
-            "disabled_optimizers = 'statistics_propagation,filter_pushdown'",
             f"allowed_paths = [{allowed}]",
             "enable_external_access = false",
             "lock_configuration = true",
@@ -114,6 +114,26 @@ _ENDINGS = {
     ".csv.gz": "csv",
     ".tsv.gz": "csv",
 }
+
+
+def distrust_statistics(connection: Any) -> None:
+    """Have DuckDB read what is stored rather than what files say about it; for all connections to that database.
+
+    By a file's statistics, which leave NaN out, DuckDB would skip checks that NaN fails: then one row makes a cast
+    fail, and whether a filter sees a row with NaN depends on the rows beside it in the file.
+    """
+    (known,) = connection.execute("SELECT current_setting('disabled_optimizers')").fetchone()
+    off = {each.strip() for each in known.split(",") if each.strip()}
+    if off >= _TRUSTING:
+        return
+    try:
+        connection.execute(f"SET disabled_optimizers = '{','.join(sorted(off | _TRUSTING))}'")
+    except duckdb.Error:
+        raise ArgumentError(
+            "the configuration of this DuckDB is locked, and it trusts statistics that leave NaN out; before it is "
+            f"locked, run SET disabled_optimizers = '{','.join(sorted(_TRUSTING))}'",
+            "SRD-A005",
+        ) from None
 
 
 def _physical(name: str) -> str:

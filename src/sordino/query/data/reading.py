@@ -7,6 +7,7 @@ after 9999, and the infinite ones that DuckDB and PostgreSQL know, are read as m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -48,6 +49,17 @@ def _as_it_is(value: Any) -> Any:
 
 def _cast(kind: Kind) -> Callable[[Any], Any]:
     return lambda value: value.cast(_TYPES[kind])
+
+
+def _real(value: Any) -> Any:
+    """Floats, which Spark must not compare by what files say about them, for their statistics leave NaN out."""
+    real = value.cast("float64")
+    return _nanvl(real, math.nan) if value.get_backend().name == "pyspark" else real
+
+
+@ibis.udf.scalar.builtin(name="nanvl")  # type: ignore[untyped-decorator]  # Ibis has no types
+def _nanvl(value: float, instead: float) -> float:  # type: ignore[empty-body]
+    """Return the value; NaN becomes what stands instead. Sources of data do not know this function."""
 
 
 def _days(value: Any) -> Any:
@@ -103,9 +115,9 @@ _READINGS: dict[type[dt.DataType], Callable[[Any], Reading]] = {
     },
     # Half of them are beyond int64, where a cast would raise.
     dt.UInt64: lambda _: Reading(Kind.REAL, _cast(Kind.REAL)),
-    dt.Float64: lambda _: Reading(Kind.REAL, _as_it_is),
-    dt.Float32: lambda _: Reading(Kind.REAL, _cast(Kind.REAL)),
-    dt.Float16: lambda _: Reading(Kind.REAL, _cast(Kind.REAL)),
+    dt.Float64: lambda _: Reading(Kind.REAL, _real),
+    dt.Float32: lambda _: Reading(Kind.REAL, _real),
+    dt.Float16: lambda _: Reading(Kind.REAL, _real),
     dt.Decimal: _decimal,
     dt.String: lambda _: Reading(Kind.TEXT, _as_it_is),
     dt.UUID: lambda _: Reading(Kind.TEXT, _cast(Kind.TEXT)),

@@ -32,7 +32,7 @@ from sordino.errors import ArgumentError, QuestionError
 
 from .declare import TableDeclaration
 from .frames import arrow_of
-from .local import LocalTables
+from .local import LocalTables, distrust_statistics
 from .rowwise import refuse_mixing_rows
 
 ENGINES = {"duckdb": "duckdb", "postgres": "postgres", "pyspark": "spark"}
@@ -96,6 +96,8 @@ def connect(declared: Mapping[str, TableDeclaration]) -> Connected:
             "into one of these, or write them by to_parquet('name.parquet') and give that file",
             "SRD-Q204",
         )
+    if backend is not None and backend.name in _DISTRUST:
+        _DISTRUST[backend.name](backend)
     for name, table in tables.items():
         if not declared[name].is_public:
             refuse_mixing_rows(name, table)
@@ -225,6 +227,17 @@ def _copy_to_duckdb(backend: Any, name: str, table: Any) -> Any:
     return backend.create_table(f"sordino_{name}_{next(_copies)}", table, temp=True)
 
 
+def _distrust_on_spark(backend: Any) -> None:
+    """Have Spark read what is stored in Parquet and ORC files, not what they say about it, which leaves NaN out."""
+    for form in ("parquet", "orc"):
+        backend._session.conf.set(f"spark.sql.{form}.filterPushdown", "false")
+
+
+_DISTRUST: dict[str, Callable[[Any], None]] = {
+    "duckdb": lambda backend: distrust_statistics(backend.con),
+    "pyspark": _distrust_on_spark,
+}
+"""Else whether a filter sees a row with NaN would depend on the rows beside it in the file."""
 _COPIERS: dict[str, Callable[[Any, str, Any], Any]] = {
     "duckdb": _copy_to_duckdb,
     "postgres": _copy_to_postgres,
