@@ -106,6 +106,16 @@ def test_the_navigation_is_by_role(quiet_visit: Who) -> None:
     assert {"/ledger", "/office", "/approvals"} <= set(links("owner"))
 
 
+def test_an_auditor_of_some_data_sets_is_not_sent_to_the_ledger(visit: Who) -> None:
+    nobody = visit(None)
+    token = nobody.service.issue_token(OWNER, "aude", "auditor", ["trips"])
+    some = Visit(nobody.service, nobody.client, token)
+    home = some.see("/").text
+    assert 'href="/releases"' in home
+    assert 'href="/ledger"' not in home
+    assert some.see("/ledger").status_code == 403
+
+
 def test_every_link_of_the_navigation_leads_somewhere(quiet_visit: Who) -> None:
     for role in ("owner", "analyst", "auditor"):
         somebody = quiet_visit(role)

@@ -60,10 +60,15 @@ class Principal:
         if self.role not in roles:
             raise ForbiddenError(f"this is for the {' or the '.join(roles)}; you are here as {self.role}")
 
+    @property
+    def sees_all(self) -> bool:
+        """Whether it is an owner or an auditor of all data sets, who may read the ledger."""
+        return self.role == "owner" or (self.role == "auditor" and self.datasets is None)
+
     def must_see_all(self) -> None:
         """Refuse whoever is no owner, nor an auditor of all data sets: what is asked for is about all of them."""
         self.must_be("owner", "auditor")
-        if self.role != "owner" and self.datasets is not None:
+        if not self.sees_all:
             raise ForbiddenError("this is about all data sets, and you may know of some of them only")
 
 

@@ -22,7 +22,7 @@ from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from sordino.serve.browsing import CSRF_FIELD, form_session_of, service_of, session_of
-from sordino.serve.identity import ROLES, Session
+from sordino.serve.identity import ROLES, Principal, Session
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,12 @@ class Link:
     address: str
     label: str
     roles: tuple[str, ...] = ROLES
+    about_all: bool = False
+    """Whether it is only for those who may know of all data sets."""
+
+    def is_for(self, who: Principal) -> bool:
+        """Whether somebody's navigation has it."""
+        return who.role in self.roles and (who.sees_all or not self.about_all)
 
 
 NAVIGATION = (
@@ -39,7 +45,7 @@ NAVIGATION = (
     Link("/console", "Ask", ("owner", "analyst")),
     Link("/releases", "Releases"),
     Link("/approvals", "Approvals", ("owner", "analyst")),
-    Link("/ledger", "Ledger", ("owner", "auditor")),
+    Link("/ledger", "Ledger", ("owner", "auditor"), about_all=True),
     Link("/office", "Office", ("owner",)),
     Link("/epsilon", "What ε means"),
 )
@@ -61,7 +67,7 @@ def page(request: Request, session: Session | None, template: str, status: int =
     known = {
         "session": session,
         "who": who,
-        "links": [] if who is None else [link for link in NAVIGATION if who.role in link.roles],
+        "links": [] if who is None else [link for link in NAVIGATION if link.is_for(who)],
         "here": request.url.path,
         "frozen": service_of(request).frozen,
     }
