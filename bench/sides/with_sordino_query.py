@@ -56,11 +56,23 @@ def by_person(path: str, cities: list[str], method: str, memory: str | None = No
     return seconds, 1, {"peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024}
 
 
+CONDITIONS = """
+fare >= 0; fare > 1; fare <= 99; fare < 98; fare <> 3; fare BETWEEN 1 AND 90; fare IS NOT NULL; NOT fare < 2;
+fare >= 1 AND fare <= 90; fare > 5 OR fare < 4; fare + 1 > 2; fare * 2 > 3; ABS(fare) >= 1; SQRT(fare) > 1;
+COALESCE(fare, 0) >= 1; city <> 'x'; city LIKE 'c%'; LENGTH(city) > 1; UPPER(city) <> 'X'; city IN ('a', 'b');
+FLOOR(fare) > 1
+""".replace("\n", " ").split(";")
+CONDITIONED = {
+    "the same question": ["fare >= 0"] * 21,
+    "another number in it": [f"fare >= {number}" for number in range(21)],
+    "another question": CONDITIONS,
+}
+
+
 def small(path: str, cities: list[str], question: str) -> Timing:
     """From the text to the answer: the same text again and again, or another one every time."""
     budget = _budget(_visits(path, cities))
-    least = [0 if question == "the same" else -number for number in range(21)]
-    texts = [VISITS.replace("GROUP BY", f"WHERE fare >= {number} GROUP BY") for number in least]
+    texts = [VISITS.replace("GROUP BY", f"WHERE {condition} GROUP BY") for condition in CONDITIONED[question]]
     budget.sql(texts[0]).run(epsilon=1)
     started = perf_counter()
     for text in texts[1:]:
