@@ -24,7 +24,19 @@ REQUIREMENTS: dict[str, list[str]] = {
 }
 """What each peer's environment holds."""
 
-OWN_ENVIRONMENT = ("sordino", "sordino_query", "sordino_serve", "sordino_ledger", "bare_commits", "duckdb")
+OWN_ENVIRONMENT = (
+    "audit_peers",
+    "dp_sniper",
+    "hockey_stick",
+    "sordino",
+    "sordino_audit",
+    "sordino_query",
+    "sordino_serve",
+    "sordino_ledger",
+    "sordino_training",
+    "bare_commits",
+    "duckdb",
+)
 """The sides that run in the environment that runs the benchmark; the plain engine is the one that sordino uses."""
 
 

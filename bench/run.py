@@ -11,7 +11,17 @@ from rich.console import Console
 import report
 from measure import run
 
-ROOMS = ("noise", "accounting", "mechanisms", "query", "query_error", "ledger", "serve")
+ROOMS = (
+    "noise",
+    "accounting",
+    "mechanisms",
+    "query",
+    "query_error",
+    "ledger",
+    "serve",
+    "audit_training",
+    "audit_peers",
+)
 
 
 def main() -> int:

@@ -30,9 +30,9 @@ import pytest
 import typer
 
 import sordino
+from sordino.__main__ import app, main
 from sordino.accounting.event import EVENT_TYPES
 from sordino.query.ask import _Asked
-from sordino.serve.cli import app, main
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

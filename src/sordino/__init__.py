@@ -7,6 +7,7 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``mechanisms``  noise and accounting together: each adds noise and names its own event
 ``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
 ``serve``       the skins: a ledger on one machine, the command line, the service and its client
+``audit``       attacks on others and on ourselves; what a stranger can verify
 
 The way of a question: it becomes a frozen *plan*; its *price* is known before data is touched; the *account* charges it
 and gives a *grant*; it is run once for that grant, and what comes out is noisy.
@@ -29,7 +30,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import accounting, mechanisms, noise, query
+    from . import accounting, mechanisms, noise, query  # not audit: what is below it may import this
     from .accounting.account import Account, unlimited
     from .accounting.bound import ROW, Bound, Unit
     from .accounting.budget import Budget, budget
@@ -121,7 +122,7 @@ _HOME = {
     "when": "query.frame.when",
     "within": "query.release.goal",
 }
-_ROOMS = ("accounting", "mechanisms", "noise", "query")
+_ROOMS = ("accounting", "audit", "mechanisms", "noise", "query")
 
 __all__ = [
     "ROW",
@@ -133,6 +134,7 @@ __all__ = [
     "Unit",
     "account",
     "accounting",
+    "audit",
     "bounding",
     "bounds",
     "budget",

@@ -1,0 +1,1 @@
+"""``sordino audit``: one command for each kind of audit."""

@@ -1,0 +1,16 @@
+"""``sordino audit mechanism|release|service|training|accountant|report``; exit code 1 where a claim is refuted."""
+
+from __future__ import annotations
+
+import typer
+
+from .accountant import accountant
+from .mechanism import mechanism
+from .release import release
+from .report import report
+from .service import service
+from .training import training
+
+app = typer.Typer(help="Attack a mechanism, a release, a service, a training or an accountant.", no_args_is_help=True)
+for _command in (mechanism, release, service, training, accountant, report):
+    app.command()(_command)

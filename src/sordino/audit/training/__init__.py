@@ -1,0 +1,1 @@
+"""Audits of training: one run with many canaries, or many runs with shadow models."""
