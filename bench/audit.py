@@ -14,6 +14,7 @@ the same total chance, and all draws are doubled until it refutes (Bichsel, Stef
 *hockey_stick*: the tester of dp_auditorium, which is not published as a package and needs TensorFlow, so its test is
 written after the paper and given the best classifier there is for nothing: half of the draws count as training, the
 other half is judged by Hoeffding's inequality (Kong, Medina, Ribero, Syed 2023); a trained one needs more.
+About half of the peers' draws are those of the last round, so whoever knew the right number beforehand would need half.
 True claims: the bound on ε holds with 99 %; it must reach 0.85 of the claimed 1, not pass it, and take a minute at
 most.
 """

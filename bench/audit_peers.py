@@ -24,8 +24,16 @@ KNOWN = {
 }
 """What others reported before, by what is special about the subject; used for labels, never for the search."""
 
-NUMBER_DRAWS = 20_000
-TABLE_DRAWS = {"opendp": 3_000, "diffprivlib": 6_000}
+NUMBER_DRAWS = 10_000
+TABLE_DRAWS = {
+    "rows": 3_000,
+    "people": 1_600,
+    "sum": 6_000,
+    "mean": 6_000,
+    "regression": 6_000,
+    "query": 6_000,
+    "training": 1_500,
+}
 
 
 def cases() -> list[Case]:
@@ -35,7 +43,7 @@ def cases() -> list[Case]:
         for subject in subjects:
             asked = {name: value for name, value in subject.items() if name not in ("words", "pairs")}
             fast = asked["kind"] in ("laplace", "gaussian", "geometric", "response", "choice")
-            draws = NUMBER_DRAWS if fast else max(TABLE_DRAWS[peer], 200 * len(subject["pairs"]))
+            draws = NUMBER_DRAWS if fast else TABLE_DRAWS[asked["kind"]]
             call = {"peer": peer, "subject": asked, "pairs": subject["pairs"], "draws": draws}
             ours = Call("audit_peers", "audit", call)
             found.append(Case(f"{peer}: {subject['words']}", ours, None, _judged(_known(peer, subject)), 1, fresh=True))
@@ -51,6 +59,8 @@ def _subjects() -> dict[str, list[dict[str, Any]]]:
     return {
         "opendp": [*numbers, *audit_subjects.rows(), *audit_subjects.people()],
         "diffprivlib": [*numbers, *audit_subjects.columns()],
+        "smartnoise": audit_subjects.queries(),
+        "opacus": audit_subjects.trainings(),
     }
 
 

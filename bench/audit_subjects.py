@@ -39,7 +39,9 @@ def _moved() -> list[list[int]]:
 def rows() -> list[dict[str, Any]]:
     """Return counts and sums of rows, plain and by group, of values as they are and of codes of bins."""
     found = []
-    for way, low, by, changed in product(("plain", "bins"), (0.0, -1.0), (False, True), (1, 2 * LARGEST_GROUP)):
+    changes = {"plain": (1, 2 * LARGEST_GROUP), "bins": (1,)}
+    settings = product(changes, (0.0, -1.0), (False, True))
+    for way, low, by, changed in ((*each, changed) for each in settings for changed in changes[each[0]]):
         grouped = "by group" if by else "in all"
         of = "values" if way == "plain" else "codes of bins"
         words = f"sum {grouped} of {of} in [{low:g}, 1], {changed} row{'s' if changed > 1 else ''} changed"
@@ -50,10 +52,13 @@ def rows() -> list[dict[str, Any]]:
 
 
 def row_pairs(low: float, high: float, size: int, changed: int) -> list[Pair]:
-    """Return tables of at most `size` rows in one group that differ in `changed` rows."""
+    """Return tables of one to `size` rows in one group that differ in at most `changed` rows.
+
+    None is empty: whoever is told which groups there are may rely on it.
+    """
     found: list[Pair] = []
-    rest = max(size - changed, 0)
-    added = min(changed, size)
+    rest = max(size - changed, 1)
+    added = min(changed, size - rest)
     for fill, value in product((low, high), (low, high, 2 * high)):
         base = [(0, 0, fill)] * rest
         new = [(1, 0, value)] * added
@@ -112,3 +117,22 @@ def corners(low: float, high: float) -> list[Pair]:
     features = [low, low + (high - low) / 10, high]
     points = [[feature, target] for feature, target in product(features, (0.0, 1.0))]
     return [([one], [other]) for place, one in enumerate(points) for other in points[:place]]
+
+
+def queries() -> list[dict[str, Any]]:
+    """Return counts, sums and means by group, asked in SQL, one row changed."""
+    found = []
+    for what, low in (("count", 0.0), ("sum", 0.0), ("sum", -1.0), ("mean", 0.0)):
+        subject = {"kind": "query", "what": what, "low": low}
+        words = f"{what} by group of values in [{low:g}, 1], 1 row changed"
+        found.append(subject | {"words": words, "pairs": row_pairs(low, 1.0, LARGEST_GROUP, 1)})
+    return found
+
+
+def trainings() -> list[dict[str, Any]]:
+    """Return trainings with and without a canary, one step on all data each."""
+    subjects = [{"kind": "training", "noise": noise} for noise in (1.0,)]
+    return [
+        subject | {"words": f"DP-SGD, σ = {subject['noise']:g}, one step on all data", "pairs": [(1, 0)]}
+        for subject in subjects
+    ]

@@ -21,6 +21,7 @@ REQUIREMENTS: dict[str, list[str]] = {
     "tumult": ["tmlt.analytics==0.21.*"],
     "pipelinedp": ["pipeline-dp==0.3.*"],
     "diffprivlib": ["diffprivlib==0.6.*", "scikit-learn<1.9"],
+    "opacus": ["torch==2.13.0", "opacus==1.*"],
 }
 """What each peer's environment holds."""
 

@@ -19,6 +19,7 @@ ROOMS = (
     "query_error",
     "ledger",
     "serve",
+    "audit",
     "audit_training",
     "audit_peers",
 )

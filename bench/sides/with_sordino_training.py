@@ -66,8 +66,8 @@ def one_run(rate: float, steps: int, runs: int) -> Timing:
         canaries, rng = GradientCanaries.draw(CANARIES, NET.dimension, 30, seed=seed), np.random.default_rng(seed)
 
         def white_box(included: Any) -> Any:
-            gradients = canaries.gradients(included)
-            return canaries.scores(reference.train(NET, rows[:200], labels[:200], recipe, rng, gradients)[1])
+            _, seen = reference.train(NET, rows[:200], labels[:200], recipe, rng, canaries.gradients(included))
+            return canaries.likelihoods(seen, noise=recipe.noise, rate=recipe.rate)
 
         return audit.one_run(white_box, CANARIES, (EPSILON, DELTA), guesses=GUESSES, seed=seed)
 

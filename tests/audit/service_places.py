@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ class Tokens:
     token: str
     other_token: str
     auditor_token: str
+    owner_token: str
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,6 @@ class Pair:
     without: str
     tokens: Tokens
     token_without: str
-    more: dict[str, Any] = field(default_factory=dict)
 
     def words(self) -> dict[str, Any]:
         """Return the words of `audit.service` but for the addresses."""
@@ -61,6 +61,7 @@ class Pair:
             "token_without": self.token_without,
             "other_token": here.other_token,
             "auditor_token": here.auditor_token,
+            "owner_token": here.owner_token,
             "dataset": "rides",
             "canaries": CANARIES,
         }
@@ -101,6 +102,7 @@ def pair_of_services(directory: Path, budget: dict[str, Any], **changes: Any) ->
                         service.issue_token(OWNER, "ann", "analyst", ["rides"]),
                         service.issue_token(OWNER, "bob", "analyst", ["rides"]),
                         service.issue_token(OWNER, "ada", "auditor"),
+                        service.issue_token(OWNER, "olga", "owner"),
                     )
                 )
             replicas.append(Replica(settings, name))

@@ -76,6 +76,22 @@ def test_snapping_does_not() -> None:
     assert not found.refutes(1)
 
 
+def test_naive_gaussian_noise_breaks_its_epsilon_and_delta_too() -> None:
+    dice = np.random.default_rng(1)
+    deviation = math.sqrt(mechanisms.Gaussian.for_epsilon(1, 1e-5, so.Bound.scalar(1)).variance)
+    found = impossible_outputs(lambda value, n: value + dice.normal(0, deviation, n), 0.0, 1.0, draws=DRAWS)
+    assert found.refutes(1, 1e-5)
+    assert not found.refutes(1, 0.9)
+    mechanism = mechanisms.Gaussian.for_epsilon(1, 1e-5, so.Bound.scalar(1), grid=None)
+    account = so.unlimited("a test")
+
+    def ours(value: float, count: int) -> np.ndarray:
+        bound = so.Bound.vector(l0=count, linf=1)
+        return mechanism.release(np.full(count, value), account.reserve(mechanism.event(bound), bound))
+
+    assert not impossible_outputs(ours, 0.0, 1.0, draws=DRAWS).refutes(1, 1e-5)
+
+
 def test_a_value_off_the_grid_of_its_noise_shows() -> None:
     """Whole-numbered noise on an answer that is not whole: its fraction stands in every output."""
     law = so.noise.DiscreteLaplace(1)
@@ -86,15 +102,15 @@ def test_a_value_off_the_grid_of_its_noise_shows() -> None:
 
 def test_an_exact_laplace_that_is_rounded_at_the_end_is_not_accused() -> None:
     """Its outputs are no sums of two doubles, on either side: events that mean nothing here must not accuse."""
-    dice = np.random.default_rng(1)
+    law = so.noise.DiscreteLaplace(2**47)
 
     def rounded(value: float, count: int) -> np.ndarray:
-        # Long doubles have eleven bits more, enough to fill the low bits of a double whatever the value is.
-        exact = np.longdouble(value) + dice.choice([-1, 1], count) * np.log(
-            (dice.integers(1, 2**62, count).astype(np.longdouble) + np.longdouble(0.5)) / np.longdouble(2**62)
-        )
-        return exact.astype(float)
+        # Whole steps of 2^-57, added without rounding; then one rounding to a double, which is post-processing.
+        steps = int(value) * 2**57 + law.draw(count) * 2**10 + so.noise.uniform(2**10, count)
+        return steps.astype(float) * 2.0**-57
 
+    outputs = rounded(1.0, DRAWS)
+    assert not reachable(outputs[np.abs(outputs) < 0.25], 1.0, ANY_DOUBLE).all()
     found = impossible_outputs(rounded, 0.0, 1.0, draws=DRAWS, sampler=TEXTBOOK)
     assert found.share == 0.0
     assert not found.refutes(1)
@@ -181,5 +197,7 @@ def test_what_makes_no_sense_is_refused(call: Callable[[], object]) -> None:
 
 @pytest.mark.parametrize("draw", [numpy_laplace(), grid_laplace(), lambda _value, count: np.zeros(count)])
 def test_figures_are_drawn(draw: Draw) -> None:
-    axes = impossible_outputs(draw, 0.0, 1.0, draws=2000).figure().axes[0]
+    found = impossible_outputs(draw, 0.0, 1.0, draws=2000)
+    axes = found.figure().axes[0]
     assert len(axes.get_legend().get_texts()) == 2
+    assert len(found.figure(beside=found).axes) == 2

@@ -13,7 +13,7 @@ from sordino.audit.betting import Purse, best_bet
 from sordino.audit.evidence import Evidence
 
 CHANCE = 0.05
-FEW, RUNS = 250, 4_000
+FEW, RUNS = 200, 4_000
 LINES = 1e-4
 """How often one of these tests fails by chance."""
 
@@ -156,7 +156,7 @@ def test_the_whole_search_seldom_accuses_an_honest_mechanism() -> None:
 
 
 def test_a_search_that_peeks_is_found_out() -> None:
-    assert honest_runs(150, seed=4, peek=True) > share_allowed(150)
+    assert honest_runs(30, seed=4, peek=True) > share_allowed(30)
 
 
 @pytest.mark.long

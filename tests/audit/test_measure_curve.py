@@ -80,5 +80,5 @@ def test_the_figure() -> None:
     axes = found.figure(Claim.gaussian(1)).axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert "least that the claim allows: 1-Gaussian DP" in labels
+    assert "most that the claim allows: 1-Gaussian DP" in labels
     assert len(found.figure().axes[0].lines) == len(found.figure(PERFECT).axes[0].lines) - 1

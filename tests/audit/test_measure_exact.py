@@ -56,6 +56,7 @@ def test_what_is_impossible_on_one_side_costs_everything() -> None:
     assert found.epsilon == math.inf
     assert found.witness is not None
     assert found.witness.epsilon == math.inf
+    assert found.to_json()["epsilon"] == "∞"
 
 
 def test_delta_pays_for_what_is_rare() -> None:
@@ -93,7 +94,7 @@ def test_a_subject_with_a_law_is_not_drawn_from() -> None:
     def release(_value: Any, _draws: int) -> Any:
         pytest.fail("something was drawn")
 
-    subject = Subject("three to one", release, [(1, 0)], Claim.pure(1), three_to_one)  # type: ignore[arg-type]
+    subject = Subject("three to one", release, [(1, 0)], Claim.pure(1), three_to_one)
     found = measure(subject)
     assert found.exact
     assert found.refuted

@@ -246,7 +246,7 @@ def test_figures_are_drawn_and_show_no_input() -> None:
     assert texts == ["input 1", "input 2"]
     assert "12" not in "".join(texts).replace("input 1", "").replace("input 2", "")
     same = timing(lambda _: None, [0, 1], rounds=50, clock=Counter(), seed=1)
-    assert same.figure().axes
+    assert len(same.figure(beside=found).axes) == 2
 
 
 @pytest.mark.parametrize(

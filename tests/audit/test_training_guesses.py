@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from scipy.stats import binom
 
 from sordino.accounting.tradeoff import TradeOff
@@ -82,3 +83,39 @@ def test_a_mechanism_with_one_shared_noise_is_not_accused() -> None:
     correct = np.where(guess_in, coins.sum(1), canaries - coins.sum(1))
     bounds = {int(v): least_epsilon(int(v), canaries, canaries, 0.0, 0.05) for v in np.unique(correct)}
     assert np.mean([bounds[int(v)] > epsilon for v in correct]) < 0.05
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-2])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
+def test_giving_all_away_sometimes_and_else_answering_at_random_is_allowed(epsilon: float, delta: float) -> None:
+    # (ε, δ)-private: with a chance of δ all coins are shown, else each is answered by randomised response.
+    right = 1 / (1 + math.exp(-epsilon))
+    for guesses, canaries in ((30, 30), (30, 300)):
+        for correct in range(15, 31, 3):
+            truth = delta + (1 - delta) * float(binom.sf(correct - 1, guesses, right))
+            assert truth <= chance_of_guesses(correct, guesses, canaries, epsilon, delta)
+            assert truth <= chance_of_guesses_on(TradeOff.approximate(epsilon, delta), correct, guesses, canaries)
+
+
+@pytest.mark.parametrize("mu", [0.2, 1.0, 3.0])
+def test_one_gaussian_noise_on_the_count_of_all_is_allowed(mu: float) -> None:
+    # μ-Gaussian private for each coin, and all guesses (all in if the noisy count is high, else out) share its luck.
+    canaries = 20
+    heads = np.arange(canaries + 1)
+    chances = binom.pmf(heads, canaries, 0.5)
+    said_in = ndtr(mu * (heads - canaries / 2))
+    for correct in range(10, 21):
+        truth = float(np.sum(chances * (said_in * (heads >= correct) + (1 - said_in) * (canaries - heads >= correct))))
+        assert truth <= chance_of_guesses_on(TradeOff.gaussian(mu), correct, canaries, canaries)
+
+
+@pytest.mark.parametrize("mu", [0.3, 1.0])
+def test_sure_guesses_of_gaussian_scores_are_allowed(mu: float) -> None:
+    # 200,000 runs of 12 canaries, the three highest and the three lowest guessed.
+    rng = np.random.default_rng(12)
+    coins = rng.random((200_000, 12)) < 0.5
+    order = np.argsort(rng.normal(size=coins.shape) + mu * coins, axis=1)
+    ranked = np.take_along_axis(coins, order, axis=1)
+    correct = ranked[:, -3:].sum(1) + (~ranked[:, :3]).sum(1)
+    for least in range(3, 7):
+        assert np.mean(correct >= least) <= chance_of_guesses_on(TradeOff.gaussian(mu), least, 6, 12) + 0.003

@@ -94,6 +94,24 @@ def test_fifty_trainings_at_four_are_sound() -> None:
     assert not any(one.refuted for one in found)
 
 
+def test_the_likelihood_of_sampled_canaries_says_more_than_their_sum() -> None:
+    canaries = GradientCanaries.draw(1000, 1000, 5, seed=1)
+    rng, right = np.random.default_rng(13), {"sum": 0, "likelihood": 0}
+    for _ in range(10):
+        included = rng.random(1000) < 0.5
+        joined = included & (rng.random((40, 1000)) < 0.1)
+        released = rng.normal(size=(40, 1000)) * 0.8
+        released[:, canaries.coordinates] += joined
+        for name, scores in (
+            ("sum", canaries.scores(released)),
+            ("likelihood", canaries.likelihoods(released, noise=0.8, rate=0.1)),
+        ):
+            right[name] += int(included[np.argsort(scores)[-100:]].sum())
+    assert right["likelihood"] > right["sum"] + 20
+    whole = released[:1]
+    assert np.array_equal(np.argsort(canaries.scores(whole)), np.argsort(canaries.likelihoods(whole, noise=2)))
+
+
 def test_black_box_canaries_are_learnt_by_heart_without_noise_only() -> None:
     # Labels are thrown, and there are more features than rows: whatever is learnt of an example is learnt by heart.
     rng = np.random.default_rng(3)
@@ -168,3 +186,10 @@ def test_the_audit_speaks_and_shows_a_bar(monkeypatch: pytest.MonkeyPatch) -> No
     assert said["epsilon_if_gaussian"] == found.epsilon_if_gaussian > found.epsilon
     assert "not refuted" in str(one_run(lambda included: np.zeros(len(included)), 50, 1, seed=1))
     assert found.verdict.exit_code == 1
+
+
+def test_without_delta_a_gaussian_curve_has_no_epsilon() -> None:
+    found = one_run(lambda included: included.astype(float), 100, seed=1)
+    assert (found.delta, found.epsilon_if_gaussian) == (0, np.inf)
+    assert found.to_json()["epsilon_if_gaussian"] is None
+    assert one_run(lambda included: np.zeros(len(included)), 100, delta="1e-5", seed=1).epsilon_if_gaussian == 0

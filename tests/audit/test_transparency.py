@@ -386,6 +386,50 @@ def test_private_keys_bring_a_delta_of_their_own(tmp_path: Path) -> None:
         assert "what is rare is missing" in told.text
 
 
+QUESTIONS = {
+    "totals and their parts": "SELECT city, COUNT(*) AS n FROM people GROUP BY ROLLUP(city)",
+    "spread": "SELECT VARIANCE(age) AS v, CORR(age, pay) AS c FROM people",
+    "quantiles": "SELECT city, MEDIAN(age) AS m, MAX(age) AS x FROM people GROUP BY city",
+    "people": "SELECT COUNT(DISTINCT who) AS n, SUM(pay) AS s FROM people WHERE age > 30",
+    "found bounds": "SELECT AVG(debt) AS d FROM people",
+    "private keys": "SELECT job, AVG(age) AS a FROM people GROUP BY job",
+}
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any, Path]]:
+    folder = tmp_path_factory.mktemp("people")
+    size = range(400)
+    columns = {
+        "who": [number // 2 for number in size],
+        "city": [("Oslo", "Rome")[number % 2] for number in size],
+        "sex": [("f", "m")[number // 2 % 2] for number in size],
+        "job": [("cook", "nurse")[number // 2 % 2] for number in size],
+        "age": [float(20 + number % 60) for number in size],
+        "pay": [float(number % 90) for number in size],
+        "debt": [float(number % 7) for number in size],
+    }
+    declared = {
+        "age": so.bounds(0, 100),
+        "pay": so.bounds(-10, 100),
+        "city": so.keys(["Oslo", "Rome"]),
+        "sex": so.keys(["f", "m"]),
+    }
+    data = so.dataset("people", pa.table(columns), unit="who", columns=declared, limits=so.limits(rows=2))
+    with so.open(folder / "b.db") as house:
+        yield house, house.account(data, so.budget(epsilon=100, delta="1e-4")), folder / "b.db.key"
+
+
+@pytest.mark.parametrize("spend", [{"epsilon": 1}, {"rho": "0.05"}], ids=["epsilon", "rho"])
+@pytest.mark.parametrize("text", QUESTIONS.values(), ids=QUESTIONS)
+def test_no_kind_of_question_is_accused(people: tuple[Any, Any, Path], text: str, spend: dict[str, Any]) -> None:
+    house, account, key = people
+    words = {"delta": "1e-6"} if "job" in text else {}
+    answer = account.sql(text).run(**spend, **words)
+    checked = so.audit.report(account, release=answer).sign(key).check(house.ledger.key.text)
+    assert checked.holds, str(checked)
+
+
 def test_a_data_set_without_releases_has_a_report(tmp_path: Path) -> None:
     rows = so.dataset("rows", pa.table({"x": [1]}), unit=so.ROW)
     with so.open(tmp_path / "b.db") as house:

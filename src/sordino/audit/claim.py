@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from sordino.accounting import accountants, gaussian
 from sordino.accounting.approximate import own_delta
 from sordino.accounting.event import Event
@@ -41,8 +43,8 @@ class Claim:
     """
 
     words: str
-    deltas: tuple[float, ...]
-    """The δ's at which it is tested; (0.0,) for pure ε."""
+    points: tuple[tuple[float, float], ...]
+    """The pairs (ε, δ) at which it is tested."""
     curve: Curve = field(compare=False, repr=False)
     trade_off: TradeOff = field(compare=False, repr=False)
     """The least errors of any attack that the claim allows."""
@@ -51,9 +53,9 @@ class Claim:
     def pure(cls, epsilon: Number) -> Claim:
         """Return the claim of ε-differential privacy."""
         exact = rational("epsilon", epsilon, least=0)
-        return cls(
-            f"ε = {float(exact):g}", (0.0,), _randomized_response(rounded_up(exact), 0.0), TradeOff.approximate(exact)
-        )
+        epsilon = rounded_up(exact)
+        curve = _randomized_response(epsilon, 0.0)
+        return cls(f"ε = {float(exact):g}", ((epsilon, 0.0),), curve, TradeOff.approximate(exact))
 
     @classmethod
     def approximate(cls, epsilon: Number, delta: Number) -> Claim:
@@ -65,7 +67,7 @@ class Claim:
             return cls.pure(exact)
         words, at = f"ε = {float(exact):g} at δ = {float(chance):g}", float(chance)
         curve = _randomized_response(rounded_up(exact), at)
-        return cls(words, (at,), curve, TradeOff.approximate(exact, chance))
+        return cls(words, ((rounded_up(exact), at),), curve, TradeOff.approximate(exact, chance))
 
     @classmethod
     def gaussian(cls, mu: Number) -> Claim:
@@ -96,11 +98,12 @@ class Claim:
             except UnsupportedError:
                 return math.inf
 
-        deltas = _telling((0.0, *_EVENT_DELTAS), curve)
-        if not deltas:
+        points = _telling((0.0, *_EVENT_DELTAS), curve)
+        if not points:
             accountants.epsilon(run, _EVENT_DELTAS[-1])  # says why nobody prices it
             raise ArgumentError("this event promises nothing at any δ that samples could show", "SRD-A003")
-        return cls(type(run).__name__, deltas, curve, TradeOff.profile(*_profile(curve, deltas)))
+        known = dict(reversed(points))
+        return cls(type(run).__name__, points, curve, TradeOff.profile(known.__getitem__, np.array(sorted(known))))
 
     @classmethod
     def read(cls, value: Any) -> Claim:
@@ -117,12 +120,13 @@ class Claim:
 
     def epsilon_at(self, delta: float) -> float:
         """Return the ε promised at `delta`, or what the claim implies there; ∞ where it promises nothing."""
-        return self.curve(float(delta))
+        known = {at: epsilon for epsilon, at in self.points}
+        return known[delta] if delta in known else self.curve(float(delta))
 
     @property
-    def points(self) -> tuple[tuple[float, float], ...]:
-        """The pairs (ε, δ) at which the claim is tested."""
-        return tuple((self.epsilon_at(delta), delta) for delta in self.deltas)
+    def deltas(self) -> tuple[float, ...]:
+        """The δ's at which it is tested; (0.0,) for pure ε."""
+        return tuple(delta for _, delta in self.points)
 
     def __str__(self) -> str:
         return self.words
@@ -147,14 +151,7 @@ def _randomized_response(epsilon: float, own: float) -> Curve:
     return curve
 
 
-def _telling(deltas: tuple[float, ...], curve: Curve) -> tuple[float, ...]:
-    """Return those of `deltas` at which something is promised that could be broken."""
-    return tuple(delta for delta in deltas if math.isfinite(curve(delta)) and (curve(delta) > 0 or delta == 0))
-
-
-def _profile(curve: Curve, deltas: tuple[float, ...]) -> tuple[Callable[[float], float], Any]:
-    """Return the claim's points as a loss profile ε ↦ δ and the ε's at which it is known."""
-    import numpy as np
-
-    known = {curve(delta): delta for delta in reversed(deltas)}
-    return known.__getitem__, np.array(sorted(known))
+def _telling(deltas: tuple[float, ...], curve: Curve) -> tuple[tuple[float, float], ...]:
+    """Return ε and δ for those of `deltas` at which something is promised that could be broken."""
+    priced = ((curve(delta), delta) for delta in deltas)
+    return tuple((epsilon, delta) for epsilon, delta in priced if epsilon < math.inf and (epsilon > 0 or delta == 0))

@@ -93,7 +93,11 @@ class TradeOffBounds:
         }
 
     def figure(self, claim: Claim | TradeOff | None = None) -> Figure:
-        """Return a picture on logarithmic axes, with the claimed curve drawn over it. Needs matplotlib."""
+        """Return a picture on logarithmic axes, with what the claim allows drawn over it. Needs matplotlib.
+
+        What is right is shown against what is wrong, as attacks are mostly drawn: a curve above the claimed one is an
+        attack that the claim rules out.
+        """
         try:
             from matplotlib.figure import Figure
         except ImportError as error:
@@ -102,14 +106,15 @@ class TradeOffBounds:
         axes = figure.subplots()
         least = max(_LEAST_SHOWN, 0.5 * float(min(self.false_positives.min(), self.false_negatives.min())))
         rates = np.geomspace(least, 1, 600)
-        axes.plot(rates, 1 - rates, color=_MUTED, linewidth=1.4, linestyle=(0, (5, 3)), label="mere guessing")
+        axes.plot(rates, rates, color=_MUTED, linewidth=1.4, linestyle=(0, (5, 3)), label="mere guessing")
         allowed = claim.trade_off if isinstance(claim, Claim) else claim
         if allowed is not None:
-            label = f"least that the claim allows: {claim}" if isinstance(claim, Claim) else "least that is claimed"
-            axes.plot(rates, allowed(rates), color=_CLAIMED, linewidth=2.2, label=label)
-        axes.plot(rates, self(rates), color=_MEASURED, linewidth=2.2, label="most that the best attack errs")
+            label = f"most that the claim allows: {claim}" if isinstance(claim, Claim) else "most that the claim allows"
+            axes.plot(rates, 1 - allowed(rates), color=_CLAIMED, linewidth=2.2, label=label)
+        axes.plot(rates, 1 - self(rates), color=_MEASURED, linewidth=2.2, label="at least achieved by the attack found")
         for wrong, missed in self._both_ways():
-            axes.plot(wrong, missed, ".", color=_MEASURED, markersize=5)
+            shown = (wrong > least) & (missed < 1 - least)
+            axes.plot(wrong[shown], 1 - missed[shown], ".", color=_MEASURED, markersize=5)
         _dress(axes, least, f"{100 * self.confidence:g} % certain, all points together, {self.draws:,} draws a side")
         return figure
 
@@ -149,10 +154,10 @@ def _dress(axes: Any, least: float, remark: str) -> None:
     )
     axes.text(0, 1.015, remark, color=_MUTED, fontsize=9.5, transform=axes.transAxes)
     axes.set_xlabel("false positives: says the first input, wrongly", color=_INK, fontsize=10, labelpad=8)
-    axes.set_ylabel("false negatives: misses the first input", color=_INK, fontsize=10, labelpad=8)
+    axes.set_ylabel("true positives: says the first input, rightly", color=_INK, fontsize=10, labelpad=8)
     axes.tick_params(colors=_MUTED, length=0, labelsize=9, which="both")
     axes.grid(color="#e7e9ef", linewidth=0.8, zorder=0)
     axes.set_axisbelow(True)
-    axes.legend(loc="lower left", frameon=False, fontsize=9.5, labelcolor=_INK, handlelength=1.8)
+    axes.legend(loc="lower right", frameon=False, fontsize=9.5, labelcolor=_INK, handlelength=1.8)
     for side in axes.spines.values():
         side.set_visible(False)

@@ -159,7 +159,9 @@ def untrained(reader: Reader) -> Iterator[Scorer]:
 def learned(first: Table, second: Table) -> Iterator[Scorer]:
     """Yield scorers that learnt from outputs on the first input and on the second."""
     for which in range(len(first.keys)):
-        yield _outcomes(which, first.keys[which], second.keys[which])
+        outcomes = _outcomes(which, first.keys[which], second.keys[which])
+        if outcomes is not None:
+            yield outcomes
     columns = first.columns.shape[1]
     for place in range(columns):
         cells = _cells(place, first.columns[:, place], second.columns[:, place])
@@ -174,11 +176,13 @@ def _log_ratio(here: Floats, there: Floats) -> Floats:
     return np.asarray(np.log((here + 0.5) / (there + 0.5)) * (here + there) / (here + there + 1))
 
 
-def _outcomes(which: int, first: Floats, second: Floats) -> Outcomes:
+def _outcomes(which: int, first: Floats, second: Floats) -> Outcomes | None:
+    """Count outcomes; those seen once are left out, so that of continuous outputs only what repeats is left."""
     keys, places = np.unique(np.concatenate([first, second]), return_inverse=True)
     here = np.bincount(places[: len(first)], minlength=len(keys)).astype(float)
     there = np.bincount(places[len(first) :], minlength=len(keys)).astype(float)
-    return Outcomes(which, keys, _log_ratio(here, there))
+    again = here + there > 1
+    return Outcomes(which, keys[again], _log_ratio(here[again], there[again])) if again.any() else None
 
 
 def _cells(place: int, first: Floats, second: Floats) -> Cells | None:

@@ -27,7 +27,7 @@ _MOST_TRAINED_ON = 20_000
 _GENERATIONS = 2
 _KEPT = ((20_000, 6), (1_000, 16))
 """From so many draws on, only so many of the most telling scorers are followed."""
-_BETTER, _LARGER = 1.1, 0.01
+_BETTER, _LARGER = 1.1, 0.02
 """By how much a learnt scorer must beat a plain column, in growth and in ε: what is simple is easier to believe."""
 _CAUTION = 1.0
 """Standard errors by which a bet is made more timid than the estimates; more learns slower, less bets on chance."""

@@ -19,8 +19,9 @@ from sordino.errors import ArgumentError
 __all__ = ["Reader", "Table"]
 
 _MOST_ELEMENTS = 24
+_BEGINNING = 4
 _FEW = 0.5
-"""Outcomes are counted one by one where a first sample has fewer different ones than this share of its draws."""
+"""Whole lists are counted where a first sample has fewer different ones than this share of its draws."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Reader:
             raise ArgumentError("a release must return as many outputs as were asked for, not none", "SRD-V002")
         self.kind = _kind(outputs)
         self.width = _width(outputs) if self.kind == "list" else 0
-        self._labels: list[dict[Hashable, int]] = [{}, {}]
-        self._texts: list[list[str]] = [[], []]
+        self._labels: list[dict[Hashable, int]] = [{} for _ in _LABELS]
+        self._texts: list[list[str]] = [[] for _ in _LABELS]
         self._counted = self._counted_labels(outputs)
 
     @property
@@ -100,13 +101,12 @@ class Reader:
         return self._texts[self._counted[which]][int(key)]
 
     def _counted_labels(self, outputs: Any) -> tuple[int, ...]:
-        """Return which labels are worth counting: 0 the whole outcome, 1 the pattern of its numbers, if it has any."""
-        if self.kind == "label":
+        """Return which labels are worth counting: of lists, whole outcomes if few, else patterns and beginnings."""
+        if self.kind in ("label", "number"):
             return (0,)
-        if self.kind == "number":
-            return (0,) if len(np.unique(_numbers(outputs))) <= max(2, _FEW * len(outputs)) else ()
         few = max(2.0, _FEW * len(outputs))
-        return tuple(which for which in (0, 1) if len({_LABELS[which](output) for output in outputs}) <= few)[:1]
+        found = [which for which, label in enumerate(_LABELS) if len({label(output) for output in outputs}) <= few]
+        return (0,) if 0 in found else tuple(found)
 
     def _keys(self, which: int, outputs: Any, columns: Floats) -> Floats:
         if self.kind == "number":
@@ -138,22 +138,19 @@ class Reader:
 
 def _sequence(outputs: Any) -> Any:
     """Return outputs as an array of numbers, one row each, or as a list of anything."""
-    if not isinstance(outputs, np.ndarray):
+    if hasattr(outputs, "__array__"):  # arrays, data frames, tensors
+        found = np.asarray(outputs)
+        listed = found.tolist
+    else:
         outputs = list(outputs)
+        listed = outputs.copy
         try:
             found = np.asarray(outputs)
         except ValueError:  # rows of different lengths
             return outputs
-        return (
-            found.reshape(len(found), -1) if found.dtype.kind in "biuf" and found.ndim > 2 else _plain(found, outputs)
-        )
-    return outputs.reshape(len(outputs), -1) if outputs.ndim > 2 else _plain(outputs, outputs.tolist)
-
-
-def _plain(found: Any, otherwise: Any) -> Any:
-    if found.dtype.kind in "biuf" and found.ndim in (1, 2):
-        return found
-    return otherwise() if callable(otherwise) else otherwise
+    if found.dtype.kind not in "biuf" or found.ndim == 0:
+        return listed()
+    return found.reshape(len(found), -1) if found.ndim > 2 else found
 
 
 def _kind(outputs: Any) -> str:
@@ -230,7 +227,12 @@ def _pattern(output: Any) -> Hashable:
     )
 
 
-_LABELS = (_outcome, _pattern)
+def _beginning(output: Any) -> Hashable:
+    """Return the first few elements."""
+    return ("begins with", *(_outcome(element) for element in _elements(output)[:_BEGINNING]))
+
+
+_LABELS = (_outcome, _pattern, _beginning)
 
 
 def _text(label: Hashable) -> str:

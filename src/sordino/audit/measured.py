@@ -90,7 +90,7 @@ class Witness:
             "here": int(self.here) if whole else float(self.here),
             "there": int(self.there) if whole else float(self.there),
             "delta": self.delta,
-            "epsilon": self.epsilon,
+            "epsilon": _finite(self.epsilon),
         }
 
 
@@ -143,6 +143,8 @@ class Measured:
         return "\n".join(lines)
 
     def _remark(self, promised: float) -> str:
+        if self.refuted and self.epsilon <= promised:
+            return " (all bets together refute it; fresh draws of one event show this much)"
         if self.refuted or self.exact or self.epsilon <= promised:
             return ""
         return " (more than that, but an honest mechanism may show this by chance: draw more to be certain)"
@@ -152,7 +154,7 @@ class Measured:
         return {
             "name": self.name,
             "verdict": str(self.verdict),
-            "epsilon": self.epsilon,
+            "epsilon": _finite(self.epsilon),
             "delta": self.delta,
             "confidence": self.confidence,
             "refuted": self.refuted,
@@ -163,6 +165,11 @@ class Measured:
             "witness": None if self.witness is None else self.witness.to_json(),
             "trade_off": None if self.trade_off is None else self.trade_off.to_json(),
         }
+
+
+def _finite(number: float) -> float | str:
+    """Return a number as JSON may hold it."""
+    return number if math.isfinite(number) else "∞"
 
 
 def _shown(value: Any) -> str:

@@ -19,15 +19,15 @@ import numpy as np
 from sordino.accounting.event import Event as AccountingEvent
 from sordino.arguments import Number, probability, rational, whole
 from sordino.errors import ArgumentError
+from sordino.mechanisms.law_case import Case
 
 from .betting import Purse
 from .claim import Claim
-from .confidence import epsilon_at_least
 from .curve import TradeOffBounds, bounds_by_counts
 from .evidence import Evidence, Target, Wager
 from .exact import measure_exactly
 from .measured import Measured, Witness
-from .subject import Pairs, Subject, checked_pairs, of
+from .subject import Pairs, Release, Subject, checked_pairs, of
 from .verdict import CHANCE
 
 __all__ = ["Measured", "measure"]
@@ -40,7 +40,7 @@ _SEARCH = 0.4
 """The part of all draws that may go into search and bets; the rest measures ε."""
 _ENOUGH = 1_000_000
 """Draws after which the search ends where nothing is worth a bet."""
-_LEAST_FRESH = 2_000
+_LEAST_FRESH = 10_000
 _CHUNK = 500_000
 _CURVE_POINTS = 40
 
@@ -141,33 +141,12 @@ class _Audit:
             self.draws_to_refute = self.drawn
 
     def _measured(self, target: Target, fresh: int) -> Measured:
-        """Measure one event, and the errors at all cuts of its score, on fresh draws; bets go on meanwhile."""
-        evidence, hits = target.evidence, np.zeros(2, dtype=int)
-        wager = evidence.wager(self.tested)
-        cuts = _some(target.cuts, _CURVE_POINTS)
-        below = np.zeros((2, len(cuts)))
-        left = fresh
-        while left > 0:
-            tables = evidence.draw(min(left, _CHUNK))
-            self._settle(wager, *tables)
-            for side, table in enumerate(tables):
-                hits[side] += int(np.count_nonzero(target.event.inside(table)))
-                below[side] += _below(target.scorer.scores(table), cuts)
-            left -= len(tables[0])
-            self.tell(min(self.drawn / self.allowed, 1.0))
-        here, there = hits[::-1] if target.swapped else hits
-        sure = self.confidence + CHANCE if self.purse.refutes and self.confidence + CHANCE < 1 else self.confidence
-        shown = epsilon_at_least(int(here), int(there), fresh, target.delta, sure)
-        if (
-            self.purse.refutes
-            and self.claim is not None
-            and len(self.tested) == 1
-            and target.delta == self.tested[0][1]
-        ):
-            shown = max(shown, self.tested[0][0])
-        witness = Witness(target.pair, target.event, fresh, int(here), int(there), target.delta, self.confidence)
+        """Measure one event, and the errors at all cuts of its score, on fresh draws."""
+        hits, below = self._counted(target, fresh)
+        here, there = (int(side) for side in (hits[::-1] if target.swapped else hits))
+        witness = Witness(target.pair, target.event, fresh, here, there, target.delta, self.confidence)
         return Measured(
-            epsilon=shown,
+            epsilon=self._bound(witness),
             delta=target.delta,
             confidence=self.confidence,
             refuted=self.purse.refutes,
@@ -179,6 +158,34 @@ class _Audit:
             name=self.subject.name,
         )
 
+    def _counted(self, target: Target, fresh: int) -> tuple[Any, Any]:
+        """Return how often the event comes on both inputs, and how many scores are below each cut; bets go on.
+
+        The event and the number of draws are fixed before, whatever the bets do: so its counts are binomial.
+        """
+        evidence, cuts = target.evidence, _some(target.cuts, _CURVE_POINTS)
+        hits, below, left = np.zeros(2, dtype=int), np.zeros((2, len(cuts))), fresh
+        while left > 0:
+            learning = self.claim is not None and not self.purse.refutes and evidence.draws < _ENOUGH
+            size = min(left, _CHUNK, int(_GROWTH * evidence.draws) + 1) if learning else min(left, _CHUNK)
+            tables = evidence.draw(size)
+            self._settle(evidence.wager(self.tested), *tables)
+            for side, table in enumerate(tables):
+                hits[side] += int(np.count_nonzero(target.event.inside(table)))
+                below[side] += _below(target.scorer.scores(table), cuts)
+            if learning:
+                evidence.add(*tables)
+            left -= size
+            self.tell(min(self.drawn / self.allowed, 1.0))
+        return hits, below
+
+    def _bound(self, witness: Witness) -> float:
+        """Return the bound on ε; a refuted claim is itself one, and the chance that it was refuted wrongly is paid."""
+        refuted = self.purse.refutes and self.tested == self.shown and len(self.tested) == 1
+        if not refuted or self.confidence + CHANCE >= 1:
+            return witness.epsilon
+        return max(replace(witness, confidence=self.confidence + CHANCE).epsilon, self.tested[0][0])
+
     def _bounds(self, below: Any, draws: int, *, swapped: bool) -> TradeOffBounds:
         """Return the bounds of the attack that says "the first input" at or above a cut, or below it if `swapped`."""
         if swapped:
@@ -189,7 +196,7 @@ class _Audit:
 def _subject(mechanism: Any, pairs: Pairs | None, claim: Any) -> Subject:
     if isinstance(mechanism, Subject):
         return mechanism if pairs is None else replace(mechanism, pairs=checked_pairs(pairs))
-    if hasattr(mechanism, "event") and hasattr(mechanism, "release"):
+    if isinstance(mechanism, Case) or (hasattr(mechanism, "event") and hasattr(mechanism, "release")):
         return of(mechanism, pairs=pairs, claim=claim)
     if not callable(mechanism) or isinstance(mechanism, AccountingEvent):
         raise ArgumentError(
@@ -208,7 +215,7 @@ def _subject(mechanism: Any, pairs: Pairs | None, claim: Any) -> Subject:
 
 def _seeded(subject: Subject, seed: int | None) -> Subject:
     """Return the subject with every call of its release seeded by another number, if that takes a seed."""
-    if seed is None or "seed" not in inspect.signature(subject.release).parameters:
+    if seed is None or not _takes_seed(subject.release):
         return subject
     seeds = count(whole("seed", seed, least=0) << 32)
 
@@ -216,6 +223,13 @@ def _seeded(subject: Subject, seed: int | None) -> Subject:
         return subject.release(value, draws, seed=next(seeds))  # type: ignore[call-arg]
 
     return replace(subject, release=release)
+
+
+def _takes_seed(release: Release) -> bool:
+    try:
+        return "seed" in inspect.signature(release).parameters
+    except ValueError:  # some functions written in C do not say what they take
+        return False
 
 
 def _below(scores: Any, cuts: Any) -> Any:

@@ -89,7 +89,9 @@ class Track:
 
     def counts(self, *, above: bool) -> tuple[Floats, Floats]:
         """Return how many draws on the first and on the second input are at or above (or below) each cut."""
-        return tuple(side if above else known - side for side, known in zip(self._above, self._known, strict=True))  # type: ignore[return-value]
+        if above:
+            return self._above[0], self._above[1]
+        return self._known[0] - self._above[0], self._known[1] - self._above[1]
 
     def zones(self, high: float, low: float, cautious: Cautious) -> tuple[Floats, Floats]:
         """Return cautious probabilities of the three zones of a bet on either input."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -47,7 +47,7 @@ class Subject:
 
     name: str
     release: Release
-    pairs: tuple[tuple[Any, Any], ...]
+    pairs: Sequence[tuple[Any, Any]]
     claim: Claim | None = None
     law: Law | None = None
 

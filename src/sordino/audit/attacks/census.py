@@ -21,19 +21,19 @@ from numpy.typing import NDArray
 from sordino.arguments import rational, whole
 from sordino.errors import ArgumentError
 
-from .drawing import MUTED, PRIVATE, RAW, paper
+from .beside import side_by_side
+from .constraints import constraints_of
+from .drawing import MUTED, PRIVATE, RAW
 from .integer_program import Columns, Program
 from .published import Fact, Place, Record
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["CensusReconstruction", "reconstruct_census"]
 
 Histogram = NDArray[np.int64]
-
-_SLACK = 1e-6
-"""Of a mean's rounding, so that a value half-way is not lost to floats."""
 
 
 @dataclass(frozen=True)
@@ -78,29 +78,36 @@ class CensusReconstruction:
             return lines
         return f"{lines}; {self.correct:.0%} of those who live here are found, {self.invented:.0%} are invented"
 
-    def figure(self) -> Figure:
-        """Return who was reconstructed, by age and by the other attributes, over who lives there if that is known."""
+    @property
+    def headline(self) -> str:
+        """What the figure says."""
         said = f"{int(self.certain.sum())} of {int(self.histogram.sum())} reconstructed for certain"
-        judged = "" if self.truth is None else f"; {self.correct:.0%} are found, {self.invented:.0%} invented"
-        figure, (axes,) = paper("Who lives here", said + judged, width=6.8, height=4.2)
+        return said if self.truth is None else f"{said}; {self.correct:.0%} are found, {self.invented:.0%} invented"
+
+    def figure(self, beside: CensusReconstruction | None = None) -> Figure:
+        """Return who was reconstructed, by age and the other attributes, over who lives there if that is known."""
+        return side_by_side("Who lives here", self, beside, height=4.2)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the people on a plot."""
         lanes = [" ".join(str(value) for value in list(cell.values())[1:]) for cell in self.place.cells]
         names = list(dict.fromkeys(lanes))
         heights = np.array([names.index(lane) for lane in lanes])
         axes.set_xlabel(next(iter(self.place.attributes)))
-        found = _dots(self.histogram)
         if self.truth is not None:
-            true = _dots(self.truth)
-            axes.plot(self.place.years[true], heights[true], "o", markersize=11, color=MUTED, fillstyle="none",
-                      label="lives here", zorder=3)  # fmt: skip
-        sure = self.certain[found] > 0
-        for chosen, colour, label in ((sure, RAW, "reconstructed for certain"), (~sure, PRIVATE, "best fit")):
-            if chosen.any():
-                at = found[chosen]
-                axes.plot(self.place.years[at], heights[at], "o", color=colour, markersize=5.5, label=label, zorder=4)
+            at = np.flatnonzero(self.truth)
+            size = 90 + 30 * self.truth[at]
+            axes.scatter(
+                self.place.years[at], heights[at], size, "none", edgecolors=MUTED, label="lives here", zorder=3
+            )
+        best = np.where(self.certain, 0, self.histogram)
+        for people, colour, label in ((self.certain, RAW, "for certain"), (best, PRIVATE, "best fit")):
+            if people.any():
+                at = np.flatnonzero(people)
+                axes.scatter(self.place.years[at], heights[at], 30 * people[at], colour, label=label, zorder=4)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(-0.6, len(names) + 0.4)
         axes.legend(loc="upper right", frameon=False, fontsize=9)
-        return figure
 
     def _known(self) -> Histogram:
         if self.truth is None:
@@ -146,7 +153,7 @@ def reconstruct_census(
     limit = float(rational("seconds", seconds, above=0))
     if not facts:
         raise ArgumentError("a reconstruction needs at least one published fact", "SRD-V011")
-    program, people, cost = _program(facts, place)
+    program, people, cost = constraints_of(facts, place)
     solved = program.least(cost[0], cost[1], limit)
     if solved is None:
         raise ArgumentError("no people fit all of these facts; if they have noise, say so: Fact(noise=…)", "SRD-V013")
@@ -162,68 +169,6 @@ def reconstruct_census(
 def overlap(one: Histogram, other: Histogram) -> float:
     """Return the share of people of `other` who have an equal in `one`, each counted once; 1 if `other` is empty."""
     return float(np.minimum(one, other).sum() / other.sum()) if other.any() else 1.0
-
-
-def _dots(histogram: Histogram) -> NDArray[np.int64]:
-    return np.flatnonzero(histogram)
-
-
-def _program(facts: Sequence[Fact], place: Place) -> tuple[Program, Columns, tuple[Columns, Any]]:
-    """Return the program of all facts, the columns of its people, and what is to be least."""
-    program = Program()
-    people = program.columns(len(place.cells))
-    residuals: list[Columns] = []
-    scales: list[float] = []
-    for fact in facts:
-        group = people[place.group(fact.group)]
-        years = place.years[group]
-        if fact.most is not None:
-            program.row(group, 1.0, 0.0, fact.most)
-        if fact.count is not None and fact.noise:
-            off = program.columns(2, whole=False)
-            program.row([*group, *off], [*np.ones(len(group)), -1.0, 1.0], fact.count, fact.count)
-            residuals.append(off)
-            scales += [1 / fact.noise] * 2
-        elif fact.count is not None:
-            program.row(group, 1.0, fact.count, fact.count)
-        if fact.mean is not None and fact.count is not None:
-            half = fact.count * (0.5 * 10.0**-fact.digits + _SLACK)
-            program.row(group, years, fact.mean * fact.count - half, fact.mean * fact.count + half)
-        if fact.median is not None and fact.count is not None:
-            _median(program, group, years, int(fact.count), fact.median)
-    joined = np.concatenate(residuals) if residuals else np.empty(0, dtype=np.int64)
-    return program, people, (joined, np.array(scales))
-
-
-def _median(program: Program, group: Columns, years: Any, count: int, median: float) -> None:
-    """Demand that the middle one, or the mean of the two in the middle, is `median`."""
-    if count % 2:
-        program.row(group[years <= median], 1.0, low=count // 2 + 1)
-        program.row(group[years >= median], 1.0, low=count // 2 + 1)
-        return
-    # The two in the middle are a and 2·median − a for one a: which, is an unknown of its own.
-    half = count // 2
-    present = {float(year) for year in years}
-    lower = np.array(sorted(year for year in present if year <= median and 2 * median - year in present))
-    chosen = program.columns(len(lower), upper=1.0)
-    program.row(chosen, 1.0, 1.0, 1.0)
-    for year in lower.tolist():
-        upto, beyond = chosen[lower <= year], chosen[lower >= year]
-        mirror = 2 * median - year
-        # If the chosen a is at most `year`, half of the people are at most `year`; and at most half − 1 are below a.
-        _at_least(program, group[years <= year], upto, half)
-        _at_least(program, group[years >= mirror], upto, half)
-        _at_most(program, group[years < year], beyond, half - 1, count)
-        _at_most(program, group[years > mirror], beyond, half - 1, count)
-
-
-def _at_least(program: Program, group: Columns, if_any: Columns, least: int) -> None:
-    program.row([*group, *if_any], [*np.ones(len(group)), *np.full(len(if_any), -float(least))], low=0.0)
-
-
-def _at_most(program: Program, group: Columns, if_any: Columns, most: int, count: int) -> None:
-    weights = [*np.ones(len(group)), *np.full(len(if_any), float(count - most))]
-    program.row([*group, *if_any], weights, high=float(count))
 
 
 def _what_else(program: Program, people: Columns, best: Histogram, seconds: float) -> tuple[float, Histogram]:

@@ -7,7 +7,8 @@ outputs that judge it are looked at, so that a finding holds whatever the mechan
 *sampler*    the output is not the neighbour plus a double that a given sampler can make;
 *low bits*   the output, or its distance from either true answer, lies on a finer grid of powers of two than some step.
 
-**Source**: Mironov 2012; Jin, McMurtry, Rubinstein, Ohrimenko 2022; Casacuberta, Shoemate, Vadhan, Wagaman 2022.
+**Source**: Mironov 2012; Jin, McMurtry, Rubinstein, Ohrimenko 2022; Haney, Desfontaines, Hartman, Shrestha, Hay 2022
+(attacks by precision, which are the low bits here).
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ from sordino.accounting.curve import Floats
 from sordino.arguments import Number, numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
+from .beside import side_by_side
 from .doubles import ANY_DOUBLE, FloatSampler, lowest_bit, reachable
-from .drawing import PRIVATE, RAW, paper
+from .drawing import PRIVATE, RAW
 from .rates import Rate, share_of
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Draw", "ImpossibleOutputs", "Trace", "impossible_outputs"]
@@ -37,7 +40,6 @@ Draw = Callable[[float, int], Any]
 """Returns so many independent outputs for a true answer."""
 
 _STEPS = np.array([*range(-120, -20, 2), *range(-20, 21)])
-_CERTAIN = 1 - 1e-6
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,18 @@ class Trace:
 
     def epsilon(self, confidence: Number) -> float:
         """Return a lower bound on the ε of whatever draws so, by exact intervals; 0 where nothing is shown."""
-        each = 1 - (1 - probability("confidence", confidence)) / 2
-        (low, high), (other_low, other_high) = self.under_value.interval(each), self.under_neighbour.interval(each)
+        (low, high), (other_low, other_high) = self._intervals(confidence)
         return max(0.0, _log_ratio(low, other_high), _log_ratio(other_low, high))
+
+    def excess(self, epsilon: float, delta: float, confidence: Number) -> float:
+        """Return by how much, at least, the chance of such an output exceeds what (ε, δ) allows; 0 or less if not."""
+        (low, high), (other_low, other_high) = self._intervals(confidence)
+        factor = math.exp(min(epsilon, 700.0))
+        return max(low - factor * other_high, other_low - factor * high) - delta
+
+    def _intervals(self, confidence: Number) -> tuple[tuple[float, float], tuple[float, float]]:
+        each = 1 - (1 - probability("confidence", confidence)) / 2
+        return self.under_value.interval(each), self.under_neighbour.interval(each)
 
     def __str__(self) -> str:
         return f"{self.words}: {self.under_value.share:.1%} against {self.under_neighbour.share:.1%}"
@@ -87,21 +98,35 @@ class ImpossibleOutputs:
 
         Kinds so rare that this may be chance do not count.
         """
-        return max((trace.share for trace in self.traces if trace.only_one and trace.epsilon(_CERTAIN)), default=0.0)
+        sure = [trace for trace in self.traces if trace.only_one and trace.epsilon(self._surely)]
+        return max((trace.share for trace in sure), default=0.0)
 
-    def refutes(self, epsilon: Number) -> bool:
-        """Tell whether a claim of pure ε is refuted, at a confidence of 1 − 10⁻⁶ whatever confidence was asked for."""
-        least = max(trace.epsilon(1 - (1 - _CERTAIN) / len(self.traces)) for trace in self.traces)
-        return least > float(rational("epsilon", epsilon, least=0))
+    def refutes(self, epsilon: Number, delta: Number = 0) -> bool:
+        """Tell whether a claim of (ε, δ) is refuted, at a confidence of 1 − 10⁻⁶ whatever confidence was asked for."""
+        claimed = float(rational("epsilon", epsilon, least=0)), float(rational("delta", delta, least=0, most=1))
+        return any(trace.excess(*claimed, self._surely) > 0 for trace in self.traces)
+
+    @property
+    def _surely(self) -> float:
+        """The confidence that each trace needs so that all of them together err once in a million."""
+        return 1 - 1e-6 / len(self.traces)
 
     def __str__(self) -> str:
         best = self.traces[0]
         found = f"{self.share:.0%} of outputs give away whether the answer was {self.value:g} or {self.neighbour:g}"
         return f"{found}; ε ≥ {self.epsilon:.1f} at {self.confidence:.0%} ({best})"
 
-    def figure(self) -> Figure:
+    @property
+    def headline(self) -> str:
+        """What the figure says."""
+        return f"{self.share:.0%} of the outputs give the true answer away"
+
+    def figure(self, beside: ImpossibleOutputs | None = None) -> Figure:
         """Return on which grids the outputs lie, under either true answer: private noise gives one picture, not two."""
-        figure, (axes,) = paper("The low bits of the outputs", f"{self.share:.0%} give the true answer away", width=6.8)
+        return side_by_side("The low bits of the outputs", self, beside)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the shares of grids on a plot."""
         low = min(int(each.min()) for each in self.sample)
         high = max(int(each[each < 1000].max(initial=low)) for each in self.sample)
         edges = np.arange(low - 0.5, high + 1.5)
@@ -113,7 +138,6 @@ class ImpossibleOutputs:
         axes.set(xlabel="k, where the output is an odd multiple of 2^k", ylabel="share of outputs", yscale="log")
         axes.tick_params(which="both", length=0)
         axes.legend(frameon=False, fontsize=9)
-        return figure
 
 
 def impossible_outputs(

@@ -1,7 +1,7 @@
 """What a privacy guarantee leaves to any attack, in the numbers by which attacks are judged.
 
 **Source**: Wasserman, Zhou 2010 and Kairouz, Oh, Viswanath 2015 for tests between neighbours, by way of
-`sordino.accounting.tradeoff`; Yeom, Giacomelli, Fredrikson, Jha 2018 for the advantage of an attack on membership.
+`sordino.accounting.tradeoff`.
 """
 
 from __future__ import annotations

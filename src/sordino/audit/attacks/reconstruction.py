@@ -24,10 +24,12 @@ from sordino.arguments import array, numbers, one_of, rational, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-from .drawing import INK, PRIVATE, RAW, paper
+from .beside import side_by_side
+from .drawing import INK, PRIVATE, RAW
 from .integer_program import Program
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Asked", "Reconstruction", "reconstruct", "subset_counts"]
@@ -77,9 +79,17 @@ class Reconstruction:
         judged = "" if self.secret is None else f": {self.correct:.1%} right, {self.baseline:.1%} by guessing"
         return f"{self.questions:,} answers about {len(self.guess):,} people by {self.method}{judged}"
 
-    def figure(self) -> Figure:
-        """Return a histogram of the estimates, those of ones and of zeros apart where the secret is known."""
-        figure, (axes,) = paper("Everybody's secret, from counts alone", str(self), width=6.4)
+    @property
+    def headline(self) -> str:
+        """What the figure says."""
+        return str(self)
+
+    def figure(self, beside: Reconstruction | None = None) -> Figure:
+        """Return a histogram of the estimates, those of ones and of zeros apart; with another attack's beside it."""
+        return side_by_side("Everybody's secret, from counts alone", self, beside)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the estimates on a plot."""
         axes.set(xlabel="estimate of a person's bit", ylabel="people")
         edges = np.linspace(-0.5, 1.5, 61)
         shown = np.clip(self.estimates, edges[0], edges[-1])
@@ -93,7 +103,6 @@ class Reconstruction:
             axes.margins(y=0.25)
             axes.legend(loc="upper left", frameon=False, fontsize=9)
         axes.axvline(0.5, color=INK, linewidth=1, linestyle=(0, (4, 3)))
-        return figure
 
     def _known(self) -> Bits:
         if self.secret is None:

@@ -20,10 +20,12 @@ from sordino.arguments import numbers, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
+from .beside import side_by_side
 from .dependence import Dependence, dependence
-from .drawing import INK, PRIVATE, RAW, paper
+from .drawing import INK, PRIVATE, RAW
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["Timed", "timing", "timing_of_outcomes"]
@@ -50,10 +52,18 @@ class Timed:
         verdict = "depends on the secret" if self.depends else "is not seen to depend on the secret"
         return f"time {verdict}: {self.judged}, {len(self.times):,} calls"
 
-    def figure(self) -> Figure:
-        """Return, for each class, the share of calls that had ended by each time: one curve if nothing leaks."""
+    @property
+    def headline(self) -> str:
+        """What the figure says."""
         said = "depends on the secret" if self.depends else "is not seen to depend on the secret"
-        figure, (axes,) = paper("Does time tell?", f"time {said}, {self.judged.bits:.3f} bits", width=6.8)
+        return f"time {said}, {self.judged.bits:.3f} bits"
+
+    def figure(self, beside: Timed | None = None) -> Figure:
+        """Return, for each class, the share of calls that had ended by each time: one curve if nothing leaks."""
+        return side_by_side("Does time tell?", self, beside)
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the curves on a plot."""
         for number, label in enumerate(self.labels):
             mine = np.sort(self.times[self.classes == number])
             colour = _COLOURS[number % len(_COLOURS)]
@@ -63,7 +73,6 @@ class Timed:
         axes.set(xscale="log" if low > 0 else "linear", xlim=(low, high if high > low else low + 1))
         axes.tick_params(which="both", length=0)
         axes.legend(loc="lower right", frameon=False, fontsize=9, labelcolor=INK)
-        return figure
 
 
 def timing(

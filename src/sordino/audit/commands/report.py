@@ -15,6 +15,7 @@ from sordino.serve.commands.place import (
     TokenOption,
     UrlOption,
     check_new,
+    opened,
     read_text,
     say,
     settings_in,
@@ -68,14 +69,13 @@ def report(
 
 def _from_here(directory: Path, dataset: str | None, release: str | None, named: bool, said: dict[str, Any]) -> Report:
     from sordino.audit.transparency.report import report as build
-    from sordino.ledger.ledger import Ledger
 
     settings = settings_in(directory)
     key = settings.key or (None if "://" in settings.database else f"{settings.database}.key")
     if key is None:
         raise ArgumentError("sordino.yaml names no key for a ledger on a server; set key there", "SRD-A003")
-    with Ledger.open(settings.database, key=key, witness=settings.witness) as ledger:
-        told = build(ledger, dataset or _only(ledger), release=release, named=named, **said)
+    with opened(directory) as service:
+        told = build(service.ledger, dataset or _only(service.ledger), release=release, named=named, **said)
     return told.sign(key)
 
 

@@ -19,6 +19,7 @@ _VARIABLES = {
     "--token-without-file": "SORDINO_TOKEN_WITHOUT",
     "--other-token-file": "SORDINO_OTHER_TOKEN",
     "--auditor-token-file": "SORDINO_AUDITOR_TOKEN",
+    "--owner-token-file": "SORDINO_OWNER_TOKEN",
 }
 """Where tokens are looked for that no file holds; they never stand on the command line, where others can read them."""
 
@@ -37,6 +38,9 @@ def service(
     ] = None,
     auditor_token_file: Annotated[
         Path | None, typer.Option(help="The file of an auditor's token; or SORDINO_AUDITOR_TOKEN.")
+    ] = None,
+    owner_token_file: Annotated[
+        Path | None, typer.Option(help="The file of an owner's token; or SORDINO_OWNER_TOKEN.")
     ] = None,
     key: Annotated[str | None, typer.Option(help="The ledger's public key, or its file, if known.")] = None,
     canary: Annotated[list[str] | None, typer.Option(help="A text planted in the data; again for more.")] = None,
@@ -65,6 +69,7 @@ def service(
             token_without=_token("--token-without-file", token_without_file),
             other_token=_token("--other-token-file", other_token_file),
             auditor_token=_token("--auditor-token-file", auditor_token_file),
+            owner_token=_token("--owner-token-file", owner_token_file),
             key=None if key is None else key_text(key),
             canaries=canary or (),
             epsilon=epsilon,

@@ -23,14 +23,13 @@ from .observables import GROUP, Observed, of_budget, of_refusal_or_price, of_run
 from .questions import Question
 
 _MOST_TESTS = 1000
-_ROUNDS = (24, 120)
-_GO_ON = 0.01
-"""A chance below which a difference is looked at at greater length."""
+_ROUNDS = ((4, 0.9), (24, 0.05), (120, 0.0))
+"""How often both are asked again, each time afresh, and the chance below which it goes on to the next round."""
 _MOST_AT_ONCE = 12
 _LOOKS_AT_GROUPS = 7
 """How often a question with private keys is asked again to see groups that show now and then."""
-_MOST_OF_ONE = 3
-"""How often one observable is looked at at length: what proves random three times is noise, such as bounds found."""
+_MOST_OF_ONE = 4
+"""How often one observable is looked at at length: what proves random so often is noise, such as bounds found."""
 _REFUSED = (400, 401, 402, 403, 404, 409, 413, 422, 429, 503)
 """What is said before data is touched; all else than these and 200 came after."""
 
@@ -173,7 +172,7 @@ class Oracle:
         self, pairs: Mapping[str, tuple[str | None, str | None]], again: Asking, promise: Promise, request: str
     ) -> None:
         """Ask again at both services until each difference is certain or gone; the first in order is written down."""
-        for draws in _ROUNDS:
+        for draws, go_on in _ROUNDS:
             if self._tests + 2 * len(pairs) > _MOST_TESTS:
                 return
             drawn = [[again(line) for _ in range(draws)] for line in self._lines]
@@ -185,7 +184,7 @@ class Oracle:
                 if least < CHANCE / _MOST_TESTS:
                     self._note.check(False, _title(name), words, f"{request} at both services", chance=least)
                     return
-                if least < _GO_ON:
+                if least < go_on:
                     going[name] = (here, there)
             if not going:
                 return

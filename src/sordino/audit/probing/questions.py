@@ -28,7 +28,7 @@ class Question:
     keys: tuple[str, ...] = ()
     """Columns of the answer that are keys of groups."""
     public: bool = True
-    """Whether all keys are publicly known, so that the same rows come back in the same order, always."""
+    """Whether the same rows come back in the same order, always; else which of them is a matter of noise."""
 
     def asked(self, dataset: str, epsilon: str) -> dict[str, Any]:
         """Return it as a service takes it."""
@@ -81,14 +81,30 @@ class Grammar:
             return self._plain(at)
         if draw < 0.5 and at.public:
             return _grouped(at, self._measures(at), self._one(at.public), self._where(at), public=True)
-        if draw < 0.7 and at.private:
+        if draw < 0.65 and at.private:
             return _grouped(at, self._measures(at), self._one(at.private), self._where(at), public=False)
-        if draw < 0.95:
-            return self._one(self._provoking(at))
+        if draw < 0.75:
+            return self._one(self._shaped(at))
+        provoking = self._provoking(at)
+        if draw < 0.95 and provoking:
+            return self._one(provoking)
         return self._misspelt(at)
 
     def _plain(self, at: Columns) -> Question:
         return Question(f"SELECT {self._measures(at)} FROM {at.table}{self._where(at)}")  # noqa: S608
+
+    def _shaped(self, at: Columns) -> list[Question]:
+        """Return questions in which noisy values decide which rows come back, or people are counted one by one."""
+        found = [Question(f"SELECT COUNT(*) AS n FROM {at.table} LIMIT 1")]  # noqa: S608
+        for key in at.public:
+            grouped = f"SELECT {key}, COUNT(*) AS n FROM {at.table} GROUP BY {key}"  # noqa: S608
+            found.append(Question(f"{grouped} HAVING COUNT(*) > {int(self._dice.integers(1, 500))}", (key,), False))
+            found.append(Question(f"{grouped} ORDER BY n DESC LIMIT 1", (key,), False))
+        if at.unit is not None:
+            each = f"SELECT {at.unit}, COUNT(*) AS k FROM {at.table} GROUP BY {at.unit}"  # noqa: S608
+            found.append(Question(f"SELECT COUNT(*) AS n FROM ({each}) q WHERE k > {int(self._dice.integers(1, 9))}"))  # noqa: S608
+            found.append(Question(each, (at.unit,), False))
+        return found
 
     def _measures(self, at: Columns) -> str:
         choices = ["COUNT(*)"]

@@ -1,7 +1,8 @@
 """Refusing: what must never get through is refused, at its price and at its run alike, and nothing is charged.
 
 Engines see only what the service wrote itself: no second statement, no table or file function, no catalogue, no
-EXPLAIN, no raw rows. Amounts that are no amounts are refused as well.
+EXPLAIN, no raw rows; and nothing in which others' rows decide about a row: private subqueries, windows and groups that
+are not keyed by the person. Amounts that are no amounts are refused as well.
 """
 
 from __future__ import annotations
@@ -53,8 +54,27 @@ _TEXTS = (
     "CREATE TABLE x AS SELECT * FROM {t}",
     "CALL pragma_version()",
     "PIVOT {t} ON {c} USING COUNT(*)",
+    "SELECT COUNT(*) AS n FROM {t} WHERE {c} > (SELECT MAX({c}) FROM {t})",
+    "SELECT COUNT(*) AS n FROM (SELECT {c}, COUNT(*) AS k FROM {t} GROUP BY {c}) q WHERE k > 2",
+    "SELECT COUNT(*) AS n FROM (SELECT *, ROW_NUMBER() OVER (ORDER BY {c}) AS k FROM {t}) q WHERE k < 5",
 )
-_AMOUNTS: tuple[Any, ...] = ("NaN", "inf", "-inf", "0", "-1", "-0.0", "1e400", True, None, [], "", 0, -1, "0x10")
+_AMOUNTS: tuple[Any, ...] = (
+    "NaN",
+    "inf",
+    "-inf",
+    "0",
+    "-1",
+    "-0.0",
+    "5e-324",
+    "1e400",
+    True,
+    None,
+    [],
+    "",
+    0,
+    -1,
+    "0x10",
+)
 
 
 def refuse(line: Line, dataset: str, columns: Columns, epsilon: str) -> Probed:

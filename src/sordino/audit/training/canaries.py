@@ -66,6 +66,20 @@ class GradientCanaries:
         """
         return np.asarray(np.atleast_2d(released)[:, self.coordinates].sum(axis=0))
 
+    def likelihoods(self, released: Floats, *, noise: Number, rate: Number = 1, clip: Number = 1) -> Floats:
+        """Return for each canary the log-likelihood ratio, in against out, of the noisy gradients that were `released`.
+
+        The best score there is where canaries join each step with a chance of `rate`, are clipped to `clip`, and the
+        noise has a deviation of `noise` times that. With everybody in every step it orders canaries as `scores` does.
+        """
+        share, length = float(rational("rate", rate, above=0, most=1)), float(rational("clip", clip, above=0))
+        spread = float(rational("noise", noise, above=0)) * length
+        height = min(self.size, length)
+        gain = height * (np.atleast_2d(released)[:, self.coordinates] - height / 2) / spread**2
+        if share == 1:
+            return np.asarray(gain.sum(axis=0))
+        return np.asarray(np.logaddexp(np.log1p(-share), np.log(share) + gain).sum(axis=0))
+
 
 @dataclass(frozen=True)
 class ExampleCanaries:

@@ -33,7 +33,8 @@ __all__ = ["chance_of_guesses_on", "least_epsilon_on_curve", "least_mu"]
 Flags = NDArray[np.bool_]
 
 _SMALLEST = 1e-15
-_POINTS, _ROUNDS = 129, 3
+_POINTS, _ROUNDS, _LOOK = 129, 3, 64
+_BEYOND_ROUNDING = 1 + 1e-9
 _LARGEST_MU, _LARGEST_EPSILON = 40.0, 100.0  # no number of canaries proves as much
 
 
@@ -48,13 +49,13 @@ def chance_of_guesses_on(curve: TradeOff, correct: int, guesses: int, canaries: 
         return _too_many(lambda level: curve(np.clip(1.0 - level, 0.0, 1.0)), chances, correct, guesses, canaries)
 
     low, high = float(np.log(_SMALLEST)), 0.0
-    if excluded(np.array([_SMALLEST]))[0]:
-        return _SMALLEST
     for _ in range(_ROUNDS):
         grid = np.linspace(low, high, _POINTS)
         outside = np.flatnonzero(excluded(np.exp(grid)))
         if len(outside) == 0:
             return float(np.exp(high))
+        if outside[0] == 0:
+            return float(np.exp(low))
         low, high = float(grid[outside[0] - 1]), float(grid[outside[0]])
     return float(np.exp(high))
 
@@ -87,13 +88,13 @@ def _least(
         return _too_many(partial(opposite, parameters), np.full_like(parameters, doubt), *counts)
 
     low, high = 0.0, largest
-    if not excluded(np.array([0.0]))[0]:
-        return 0.0
     for _ in range(_ROUNDS):
         grid = np.linspace(low, high, _POINTS)
         inside = np.flatnonzero(~excluded(grid))
         if len(inside) == 0:
             return high
+        if inside[0] == 0:
+            return low
         low, high = float(grid[inside[0] - 1]), float(grid[inside[0]])
     return low
 
@@ -102,10 +103,13 @@ def _too_many(
     opposite: Callable[[Floats], Floats], chances: Floats, correct: int, guesses: int, canaries: int
 ) -> Flags:
     """Say for each τ in `chances` whether P[N ≥ v] = τ is impossible; `opposite` is the proof's g for each."""
+    most = guesses / canaries * _BEYOND_ROUNDING
     right = chances * correct / canaries
     wrong = chances * (guesses - correct) / canaries
     for count in range(correct - 1, -1, -1):
         more = np.maximum(opposite(right) - wrong, 0.0)
         wrong = wrong + more
         right = np.minimum(right + more * (count / (guesses - count)), 1.0)
-    return np.asarray(right + wrong > guesses / canaries)
+        if count % _LOOK == 0 and np.all(right + wrong > most):
+            break  # totals only grow
+    return np.asarray(right + wrong > most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,8 +43,10 @@ class TrainingAudit:
 
     @property
     def epsilon_if_gaussian(self) -> float:
-        """The ε at `delta` that belongs to `mu`: a bound if the training's curve is Gaussian, else an estimate."""
-        return gaussian.epsilon_of(self.mu, self.delta) if self.mu > 0 and self.delta > 0 else 0.0
+        """The ε at `delta` that belongs to `mu`: a bound if the training's curve is Gaussian; ∞ at δ = 0."""
+        if self.mu == 0:
+            return 0.0
+        return gaussian.epsilon_of(self.mu, self.delta) if self.delta > 0 else math.inf
 
     @property
     def verdict(self) -> Verdict:
@@ -51,15 +54,15 @@ class TrainingAudit:
         return Verdict.REFUTED if self.refuted else Verdict.NOT_REFUTED
 
     def to_json(self) -> dict[str, Any]:
-        """Return the audit as plain data."""
+        """Return the audit as plain data; JSON has no infinity, so null stands for it."""
         return {
             "verdict": str(self.verdict),
             "claim": None if self.claim is None else self.claim.to_json(),
-            "epsilon": self.epsilon,
+            "epsilon": _finite(self.epsilon),
             "delta": self.delta,
             "confidence": self.confidence,
             "mu": self.mu,
-            "epsilon_if_gaussian": self.epsilon_if_gaussian,
+            "epsilon_if_gaussian": _finite(self.epsilon_if_gaussian),
             "trainings": self.trainings,
             "canaries": self.canaries,
             "guesses": self.guesses,
@@ -89,3 +92,7 @@ class TrainingAudit:
 
 def _count(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

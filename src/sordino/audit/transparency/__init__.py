@@ -5,5 +5,6 @@
              ``content`` (all of it as plain JSON) · ``pyramid`` (in the words of NIST SP 800-226) · ``registry`` (in
              the fields of the OpenDP deployments registry) · ``told`` (what a service tells whoever may see less)
 *giving*     ``report`` (build it, sign it) · ``page`` (one page of HTML)
-*checking*   ``checks`` (what holds and what does not) · ``checking`` (a report) · ``receipts`` (a receipt)
+*checking*   ``checks`` (what holds and what does not) · ``agreement`` (with what is enclosed) · ``checking`` (a
+             report) · ``receipts`` (a receipt)
 """

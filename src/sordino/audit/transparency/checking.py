@@ -17,18 +17,14 @@ from typing import Any
 
 from sordino.accounting.columns import Vector
 from sordino.accounting.event import Event
-from sordino.errors import ArgumentError, LedgerError, SordinoError
-from sordino.ledger.canonical import from_base64
+from sordino.errors import LedgerError, SordinoError
 from sordino.ledger.checkpoint import Checkpoint
-from sordino.ledger.entries import Budgeted, Failed, Opened, Reserved, Restored, Settled, from_bytes
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.note import open_note
-from sordino.ledger.periods import moment
-from sordino.ledger.receipt import Receipt, verify_receipt
 from sordino.ledger.rule import Rule
-from sordino.ledger.tree import leaf_hash, verify_inclusion
 from sordino.ledger.vectors import read_vector, vector_text
 
+from .agreement import check_enclosed_receipt, check_entries
 from .arithmetic import Spending, Step, covers, leaves, replay
 from .checks import Check, Checked, judged, unchecked
 from .content import rounded
@@ -36,6 +32,8 @@ from .released import LAWS
 from .report import Report
 
 Content = Mapping[str, Any]
+_CLAIMED = frozenset({"pure", "approximate", "concentrated"})
+"""Events that say what a step costs and not what it ran."""
 
 
 def check_report(told: Report, key: str, *, signer: str | None = None, release: bytes | None = None) -> Checked:
@@ -51,8 +49,8 @@ def check_report(told: Report, key: str, *, signer: str | None = None, release: 
     checks: list[Callable[[], Check | Iterable[Check]]] = [
         lambda: _signature(told, signer or key),
         lambda: _checkpoint(content, key),
-        lambda: _entries(content, key),
-        lambda: _receipt(content, key, release),
+        lambda: check_entries(content, key),
+        lambda: check_enclosed_receipt(content, key, release),
         lambda: _charges(content),
         lambda: _prices(content),
         lambda: _noises(content),
@@ -79,7 +77,9 @@ def _made(check: Callable[[], Check | Iterable[Check]]) -> Check | list[Check]:
         return made if isinstance(made, Check) else list(made)
     except LedgerError as error:
         return Check("the ledger's signatures", "broken", error.message)
-    except (SordinoError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+    except SordinoError as error:
+        return Check("the form of the report", "broken", error.message)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         return Check("the form of the report", "broken", f"a part is missing or malformed ({type(error).__name__})")
 
 
@@ -103,89 +103,6 @@ def _checkpoint(content: Content, key: str) -> Check:
     checkpoint = Checkpoint.open(ledger["checkpoint"], verifier)
     wrong = [] if checkpoint.size == ledger["size"] else ["the report says another size than its checkpoint"]
     return judged("checkpoint", wrong, f"the ledger signed {checkpoint.size} entries")
-
-
-def _entries(content: Content, key: str) -> Iterable[Check]:
-    enclosed = content["evidence"]
-    if enclosed is None:
-        yield unchecked("entries", "none are enclosed: that they stand in the ledger is the word of whoever signed")
-        return
-    checkpoint = Checkpoint.open(content["ledger"]["checkpoint"], VerifyingKey.parse(key))
-    wrong, entries = [], []
-    for each in enclosed:
-        data = each["entry"].encode()
-        entry = from_bytes(data)
-        proof = [from_base64(text) for text in each["proof"]]
-        placed = verify_inclusion(leaf_hash(data), entry.sequence, checkpoint.size, proof, checkpoint.root)
-        if entry.sequence != each["position"] or not placed:
-            wrong.append(f"entry {each['position']} is not in the ledger at its place")
-        entries.append(entry)
-    yield judged("entries", wrong, f"{len(entries)} enclosed entries stand in the ledger where they say")
-    yield _agreement(content, entries)
-
-
-def _agreement(content: Content, entries: list[Any]) -> Check:
-    """Compare what the report says with the entries that it encloses."""
-    whole = content["subject"]["kind"] == "dataset"
-    scope = f"dataset:{content['subject']['dataset']}"
-    rules = {each["position"]: each["rule"] for each in content["budget"]["rules"]}
-    rows = {row["position"]: row for row in content["releases"]}
-    ends = {each.id: each for each in entries if isinstance(each, Settled | Failed)}
-    lost = any(isinstance(each, Restored) for each in entries)
-    wrong = []
-    for entry in entries:
-        match entry:
-            case Opened() if rules.get(entry.sequence) != entry.rule.to_plain():
-                wrong.append(f"entry {entry.sequence} opens the data set with another rule")
-            case Budgeted() if Rule.from_plain(rules[entry.sequence]).caps != entry.caps:
-                wrong.append(f"entry {entry.sequence} sets another budget")
-            case Reserved() if not _same(rows.get(entry.sequence), entry, scope, ends.get(entry.id), lost):
-                wrong.append(f"the report tells the charge at {entry.sequence} otherwise, or leaves it out")
-    reserved = {each.sequence for each in entries if isinstance(each, Reserved)}
-    if whole and set(rows) != reserved:
-        wrong.append("the report tells of charges whose entries are not enclosed")
-    if set(rules) != {each.sequence for each in entries if isinstance(each, Opened | Budgeted)}:
-        wrong.append("the report tells of rules whose entries are not enclosed")
-    return judged("agreement", wrong, "what the report says is what the entries say")
-
-
-def _same(row: Content | None, entry: Reserved, scope: str, end: Any, lost: bool) -> bool:
-    if row is None:
-        return False
-    charge = next(each for each in entry.charges if each.scope.text == scope)
-    outcome = "settled" if isinstance(end, Settled) else "failed" if end is not None else row["outcome"]
-    said = (row["event"], row["unit"], row["neighbours"], row["time"], row["charge"], row["days"], row["outcome"])
-    true = (
-        entry.event,
-        entry.unit,
-        entry.neighbours,
-        moment(entry.time),
-        vector_text(charge.amount),
-        list(charge.days),
-        outcome,
-    )
-    return said == true and (end is not None or lost or row["outcome"] == "open")
-
-
-def _receipt(content: Content, key: str, release: bytes | None) -> Check:
-    name = "receipt"
-    if content["receipt"] is None:
-        if release is not None:
-            raise ArgumentError("a report of a whole data set has no single release to compare", "SRD-A003")
-        return unchecked(name, "a report of a whole data set encloses none")
-    receipt = Receipt.from_json(
-        json.dumps(content["receipt"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    )
-    facts = verify_receipt(receipt, key, release)
-    (row,) = content["releases"]
-    scope = f"dataset:{content['subject']['dataset']}"
-    wrong = []
-    if not _same(row, facts.reserved, scope, facts.settled, lost=False):
-        wrong.append("the receipt is of another charge than the report tells")
-    if facts.reserved.id != content["subject"]["release"]:
-        wrong.append("the receipt is of another release")
-    compared = "what was released is what was settled" if release is not None else "no release was compared"
-    return judged(name, wrong, f"charged at {facts.reserved.sequence}, settled at {facts.settled.sequence}; {compared}")
 
 
 def _rule_at(content: Content, position: int) -> Rule | None:
@@ -231,21 +148,38 @@ def _prices(content: Content) -> Check:
 
 
 def _noises(content: Content) -> Check:
-    """Every noise that a release names must be among the noises of the event that was charged."""
+    """Every noise that a release names must be among the noises of the event that was charged.
+
+    Where a part of the event was priced by its ε alone, because its noise depends on what an earlier part found, the
+    event names no width, and there is nothing to compare.
+    """
     wrong, counted = [], 0
     for row in content["releases"]:
-        parts = leaves(json.loads(row["event"]))
+        event = json.loads(row["event"])
+        if any(leaf["kind"] in _CLAIMED for leaf in leaves(event)):
+            continue
+        widths = set(_widths(event))
         for noise in row["noise"]:
             parameter = LAWS.get(noise["law"])
             if parameter is None:
                 continue
             counted += 1
-            width = Fraction(noise[parameter])
-            if not any(parameter in leaf and Fraction(leaf[parameter]) == width for leaf in parts):
+            if (parameter, Fraction(noise[parameter])) not in widths:
                 wrong.append(f"the release at {row['position']} names a noise that was not priced")
     if not counted:
         return unchecked("noise", "no release names the law of its noise")
     return judged("noise", wrong, f"{counted} noises are as wide as the events that were priced say")
+
+
+def _widths(event: Any) -> Iterable[tuple[str, Fraction]]:
+    """Yield how wide the noises of an event in JSON are, however deep they lie."""
+    if isinstance(event, list):
+        for each in event:
+            yield from _widths(each)
+    elif isinstance(event, dict):
+        yield from ((name, Fraction(event[name])) for name in LAWS.values() if name in event)
+        for each in event.values():
+            yield from _widths(each)
 
 
 def _totals(content: Content) -> Check:
