@@ -14,6 +14,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
+LOWER  := $(ROOMS:%=tests/%) tests/laws
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-long audit bench docs lint clean
@@ -35,7 +36,8 @@ serve: $(STAMP)  ## the service and its dashboard on loopback, with an owner's t
 
 test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
 	@scripts/install-servers
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" $(COVER)
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" $(LOWER) $(COVER)
+	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" tests $(LOWER:%=--ignore=%)
 
 test-long: $(STAMP)  ## the tests that take minutes
 	@scripts/install-servers

@@ -28,11 +28,11 @@ NUMBER_DRAWS = 10_000
 TABLE_DRAWS = {
     "rows": 3_000,
     "people": 1_600,
-    "sum": 6_000,
-    "mean": 6_000,
-    "regression": 6_000,
-    "query": 6_000,
-    "training": 1_500,
+    "sum": 4_000,
+    "mean": 4_000,
+    "regression": 2_000,
+    "query": 2_400,
+    "training": 600,
 }
 
 
@@ -86,10 +86,14 @@ def _judged(known: str | None) -> Bar:
     def judge(ours: Measured, _theirs: Measured | None) -> Verdict:
         found: dict[str, Any] = ours.values
         if "refused" in found:
-            return Verdict("it refuses", known or "", passed=True)
-        return Verdict(_figure(found), known or "", passed=known is None or bool(found["refuted"]))
+            return Verdict(f"it refuses ({_version(found)})", known or "", passed=True)
+        return Verdict(f"{_figure(found)} ({_version(found)})", known or "", passed=known is None or found["refuted"])
 
     return judge
+
+
+def _version(found: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in found["of"].items())
 
 
 def _figure(found: dict[str, Any]) -> str:

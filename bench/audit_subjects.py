@@ -18,7 +18,6 @@ LARGEST_GROUP = 3
 """What a peer is told about the rows of a group."""
 LARGEST_TABLE = 30
 MANY_GROUPS = 10
-REGRESSION_CORNERS = 3
 
 
 def numbers() -> list[dict[str, Any]]:
@@ -113,9 +112,9 @@ def replaced(low: float, high: float) -> list[Pair]:
 
 
 def corners(low: float, high: float) -> list[Pair]:
-    """Return data of one row, features and target at the ends or near the middle of their bounds, that is replaced."""
-    features = [low, low + (high - low) / 10, high]
-    points = [[feature, target] for feature, target in product(features, (0.0, 1.0))]
+    """Return data of one row that is replaced: a feature near the ends or the middle of its bounds, and a target."""
+    spread = high - low
+    points = [[low + spread * part, 0.0] for part in (0.05, 0.45, 1.0)] + [[high, 1.0]]
     return [([one], [other]) for place, one in enumerate(points) for other in points[:place]]
 
 

@@ -277,6 +277,14 @@ def test_two_running_services_are_audited(commands: Commands, monkeypatch: pytes
         assert found["answered"] > 0
 
 
+def test_a_crash_is_no_verdict(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("sordino.audit.measuring.measure", crash)
+    commands("audit", "mechanism", "theirs:laplace", "--epsilon", 1, "--pair", 0, 1, code=2)
+
+
 def test_commands_load_heavy_things_only_when_called() -> None:
     program = "import sys, sordino.audit.commands.audit; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603

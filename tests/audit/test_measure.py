@@ -60,8 +60,8 @@ class TestBounds:
 
     @pytest.mark.long
     def test_the_bound_is_above_the_truth_as_seldom_as_said_at_length(self) -> None:
-        assert self.too_high(3_000, 0.99, seed=1_000) <= binom.ppf(1 - 1e-4, 3_000, 0.01)
-        assert self.too_high(1_000, 0.6, seed=5_000) > 0
+        assert self.too_high(2_000, 0.99, seed=1_000) <= binom.ppf(1 - 1e-4, 2_000, 0.01)
+        assert self.too_high(300, 0.6, seed=5_000) > 0
 
     def test_without_a_claim_nothing_is_refuted(self) -> None:
         found = measure(laplace(0.2), pairs=ONE, draws=4_000, seed=1)
@@ -111,6 +111,8 @@ class TestOutputsOfAnyKind:
             ([[1], [2, 3]], [[1, 2], [3]]),
             ({"a": 1}, {"a": 2}),
             ([], [0]),
+            (math.inf, -math.inf),
+            ([math.inf, -math.inf], [math.inf, math.inf]),
             ([True] * 30, [False] * 30),
             (10**30, 10**20),
             ((4.0, 4.0), (4.0, 5.0)),
@@ -167,6 +169,12 @@ class TestOutputsOfAnyKind:
         with pytest.raises(ArgumentError, match="SRD-V002"):
             measure(lambda _value, _draws: [], 1, pairs=ONE)
 
+    def test_outputs_that_never_come_again_show_nothing(self) -> None:
+        names = (f"number {place}" for place in range(10**6))
+        found = measure(each(lambda _value: next(names)), 1, pairs=ONE, draws=1_000)
+        assert (found.refuted, found.epsilon, found.witness) == (False, 0.0, None)
+        assert str(found) == "not refuted: ε ≥ 0 (99 %) where 1 was claimed"
+
     def test_outputs_that_are_always_the_same_show_nothing(self) -> None:
         found = measure(lambda _value, draws: np.zeros(draws), 1, pairs=ONE, draws=1_000)
         assert (found.refuted, found.epsilon) == (False, 0.0)
@@ -184,8 +192,9 @@ class TestWords:
 
     def test_what_is_suspicious_is_not_called_refuted(self) -> None:
         """By chance every hundredth honest mechanism shows more than its claim at 99 %; here at 5 %, so most do."""
-        found = measure(randomized_response(1, other=True), 1, pairs=ONE, draws=2_000, confidence=0.05, seed=3)
-        assert found.epsilon > 1
+        response = randomized_response(1, other=True)
+        audits = (measure(response, 1, pairs=ONE, draws=2_000, confidence=0.05, seed=seed) for seed in range(30))
+        found = next(audit for audit in audits if audit.epsilon > 1)
         assert found.verdict is Verdict.NOT_REFUTED
         assert found.verdict.exit_code == 0
         assert "draw more to be certain" in str(found)

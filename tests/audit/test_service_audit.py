@@ -64,11 +64,11 @@ def test_mistakes_are_found(kind: type[Honest]) -> None:
 
 
 def test_values_with_too_little_noise_are_refuted_and_others_are_not() -> None:
-    found = audited(TooLittleNoise, 0, cap=2000, only=("values",), draws=160)
+    found = audited(TooLittleNoise, 0, cap=2000, only=("values",), draws=300)
     assert names(found) == {"more is lost than is claimed"}
     assert found.measured is not None
     assert found.measured.refuted
-    honest = audited(Honest, 0, cap=2000, only=("values",), draws=160)
+    honest = audited(Honest, 0, cap=2000, only=("values",), draws=200)
     assert (names(honest), honest.measured is not None and honest.measured.refuted) == (set(), False)
 
 
@@ -147,6 +147,7 @@ def test_arguments() -> None:
             {"only": ("everything",)},
             {"epsilon": "0"},
             {"questions": -1},
+            {"draws": 20},
             {"dataset": "trips"},
             {"canaries": ("short",)},
         ):

@@ -75,7 +75,7 @@ def test_no_question_that_hypothesis_finds_tells_the_two_apart(tmp_path: Path) -
 def test_nothing_is_found_in_a_sordino_at_length(tmp_path: Path, seed: int) -> None:
     budget = [{"epsilon": 900}, {"epsilon": 900, "delta": "1e-4"}][seed % 2]
     with pair_of_services(tmp_path, budget) as pair:
-        found = audited(pair, questions=40, seconds=300, draws=100, seed=seed)
+        found = audited(pair, questions=40, seconds=300, draws=200, seed=seed)
         assert not found.findings, str(found)
         assert found.answered >= 20
         assert found.measured is not None

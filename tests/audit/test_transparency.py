@@ -439,6 +439,20 @@ def test_a_data_set_without_releases_has_a_report(tmp_path: Path) -> None:
         assert "Nothing was released yet" in told.to_html()
 
 
+def test_what_was_burnt_after_a_loss_is_told_and_adds_up(tmp_path: Path) -> None:
+    rows = so.dataset("rows", pa.table({"x": [1]}), unit=so.ROW)
+    with so.open(tmp_path / "b.db") as house:
+        account = house.account(rows, so.budget(epsilon=1))
+        account.account.reserve(Laplace(scale=10), Bound.scalar(1, unit=rows.unit))  # and nobody settled it
+        house.ledger.freeze("drill")
+        house.ledger.restore("olga", "a drill")
+        told = so.audit.report(house, "rows", named=True).sign(tmp_path / "b.db.key")
+        assert told.content["spent"]["failed"] == 1
+        assert len(told.content["burnt"]) == 1
+        checked = told.check(house.ledger.key.text)
+        assert checked.holds, str(checked)
+
+
 # ---- misuse ---------------------------------------------------------------------------------------------------------
 
 

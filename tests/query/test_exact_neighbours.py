@@ -30,7 +30,7 @@ from sordino.query.model.bounding import Bounding
 from sordino.query.model.kinds import Range
 from sordino.query.model.task import Histogram, Task
 
-EXAMPLES = {"duckdb": 40, "postgres": 25, "spark": 2}
+EXAMPLES = {"duckdb": 30, "postgres": 12, "spark": 2}
 HISTOGRAM = Histogram(reference("x"), Range.of(-4, 1000), 5)
 
 rows = st.builds(

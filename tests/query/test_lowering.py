@@ -182,7 +182,7 @@ KINDS = {name: kind for name, (kind, _, _) in HOSTILE.items()}
 anything = st.sampled_from(list(Kind)).flatmap(lambda kind: expressions(KINDS, kind))
 
 
-EXAMPLES = {"duckdb": 30, "postgres": 30, "spark": 2}
+EXAMPLES = {"duckdb": 25, "postgres": 15, "spark": 2}
 
 
 def test_nested_operations(engine: Engine, hostile: ibis.Table) -> None:

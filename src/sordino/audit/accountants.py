@@ -134,16 +134,27 @@ def accountant(
         at = float(deltas[int(drawn.integers(len(deltas)))])
         said = prices(event, at)
         priced += said is not None and said != float("inf")
-        for law in LAWS:
-            for delta in map(float, deltas) if law in SOUNDNESS else (at,):
-                known = any(name == law and found <= kinds(event) for name, found in broken)
-                breach = None if known else LAWS[law](prices, event, delta)
-                if breach is not None:
-                    found = _smallest(prices, law, event, delta, breach)
-                    broken[law, kinds(found.event)] = found
+        _judge(prices, event, at, deltas, broken)
         if progress is not None:
             progress(place + 1, len(all_events))
     return AccountantAudit(tuple(sorted(broken.values(), key=_rank)), len(all_events), priced, prices.asked)
+
+
+def _judge(
+    prices: Prices,
+    event: Event,
+    at: float,
+    deltas: Sequence[float],
+    broken: dict[tuple[str, frozenset[str]], BrokenLaw],
+) -> None:
+    """Try all laws on one event; what is broken already by a part of its kinds is not looked for again."""
+    for law in LAWS:
+        for delta in map(float, deltas) if law in SOUNDNESS else (at,):
+            known = any(name == law and found <= kinds(event) for name, found in broken)
+            breach = None if known else LAWS[law](prices, event, delta)
+            if breach is not None:
+                smallest = _smallest(prices, law, event, delta, breach)
+                broken[law, kinds(smallest.event)] = smallest
 
 
 def _rank(broken: BrokenLaw) -> tuple[bool, str, str]:

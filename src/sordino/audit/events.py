@@ -187,7 +187,7 @@ def _outcomes(which: int, first: Floats, second: Floats) -> Outcomes | None:
 
 def _cells(place: int, first: Floats, second: Floats) -> Cells | None:
     both = np.concatenate([first, second])
-    known = both[~np.isnan(both)]
+    known = both[np.isfinite(both)]
     if len(known) < _CELLS:
         return None
     edges = np.unique(np.quantile(known, np.linspace(0, 1, _CELLS + 1)[1:-1]))

@@ -104,8 +104,8 @@ class Evidence:
 
     def _train(self) -> None:
         for kept in self._tables:
-            kept[:] = [Table.together(kept)]
-        first, second = (kept[0].since(max(0, self.draws - _MOST_TRAINED_ON)) for kept in self._tables)
+            kept[:] = [Table.together(kept).last(_MOST_TRAINED_ON)]
+        first, second = (kept[0] for kept in self._tables)
         generation = 1 + max(age for age, _ in self._tracks) if self._tracks else 1
         self._tracks = [(age, track) for age, track in self._tracks if age == 0 or age > generation - _GENERATIONS]
         for many, kept_tracks in _KEPT:
@@ -138,7 +138,8 @@ class Evidence:
     def hope(self, points: Iterable[tuple[float, float]]) -> float:
         """Return how far above `points` ε might be, at best, on this pair: where to look next."""
         if self._hope is None:
-            self._hope = max(track.hope(epsilon, delta) for epsilon, delta in points for _, track in self._tracks)
+            hopes = (track.hope(epsilon, delta) for epsilon, delta in points for _, track in self._tracks)
+            self._hope = max(hopes, default=-math.inf)
         return self._hope
 
     def target(self, points: Iterable[tuple[float, float]], draws: int) -> Target | None:

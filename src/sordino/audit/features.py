@@ -37,13 +37,9 @@ class Table:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def since(self, place: int) -> Table:
-        """Return the outputs from `place` on."""
-        return Table(self.columns[place:], tuple(keys[place:] for keys in self.keys))
-
-    def up_to(self, place: int) -> Table:
-        """Return the outputs before `place`."""
-        return Table(self.columns[:place], tuple(keys[:place] for keys in self.keys))
+    def last(self, draws: int) -> Table:
+        """Return the last outputs, so many of them."""
+        return Table(self.columns[-draws:], tuple(keys[-draws:] for keys in self.keys))
 
     @staticmethod
     def together(tables: Sequence[Table]) -> Table:
@@ -126,12 +122,12 @@ class Reader:
         some = ~np.isnan(padded)
         any_number = some.any(axis=1)
         true = padded == 1.0
-        sums = np.where(any_number, np.where(some, padded, 0.0).sum(axis=1), np.nan)
+        with np.errstate(invalid="ignore"):  # an infinity less an infinity is no number, and says so
+            sums = np.where(any_number, np.where(some, padded, 0.0).sum(axis=1), np.nan)
+            differ = any_number + (np.diff(np.sort(padded, axis=1), axis=1) > 0).sum(axis=1)
         least = np.where(some, padded, np.inf).min(axis=1, initial=np.inf)
         greatest = np.where(some, padded, -np.inf).max(axis=1, initial=-np.inf)
         first = np.where(true.any(axis=1), true.argmax(axis=1) if self.width else 0, np.nan)
-        ordered = np.sort(padded, axis=1)
-        differ = any_number + (np.diff(ordered, axis=1) > 0).sum(axis=1)
         least, greatest = np.where(any_number, least, np.nan), np.where(any_number, greatest, np.nan)
         return np.column_stack([padded, sums, least, greatest, lengths, first, differ.astype(float)])
 

@@ -114,8 +114,11 @@ class _Audit:
         if self.purse.refutes:
             fresh = min(fresh, max(self.drawn, _LEAST_FRESH))
         targets = [target for pair in self.pairs if (target := pair.target(self.shown, fresh)) is not None]
-        if not targets:
-            raise ArgumentError("outputs could not be read as numbers, texts or lists of them", "SRD-V002")
+        if not targets:  # no output ever came again, so there is nothing to count
+            at = self.shown[0][1]
+            return Measured(
+                0.0, at, self.confidence, self.purse.refutes, self.claim, self.drawn, name=self.subject.name
+            )
         return self._measured(max(targets, key=lambda target: target.margin), fresh)
 
     def _round(self) -> bool:

@@ -9,8 +9,9 @@ from .mechanism import mechanism
 from .release import release
 from .report import report
 from .service import service
+from .showing import ending_well
 from .training import training
 
 app = typer.Typer(help="Attack a mechanism, a release, a service, a training or an accountant.", no_args_is_help=True)
 for _command in (mechanism, release, service, training, accountant, report):
-    app.command()(_command)
+    app.command()(ending_well(_command))

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 import math
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from functools import wraps
+from types import TracebackType
+from typing import Annotated, Any, ParamSpec
 
 import typer
+from click.exceptions import ClickException
 from rich.console import Console
 
-from sordino.errors import ArgumentError
+from sordino.errors import ArgumentError, SordinoError
 from sordino.serve.commands.place import say, say_json
 
 EpsilonOption = Annotated[str | None, typer.Option("--epsilon", help="The claim: ε.")]
@@ -25,6 +29,10 @@ EventOption = Annotated[
 ]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="The auditor's own randomness, to repeat an audit.")]
 ConfidenceOption = Annotated[float, typer.Option("--confidence", help="The confidence of the lower bound.")]
+
+
+P = ParamSpec("P")
+_FORESEEN = (SordinoError, typer.Exit, typer.Abort, ClickException)
 
 
 def claim_of(epsilon: str | None, delta: str | None, mu: str | None, event: str | None = None) -> Any:
@@ -42,6 +50,35 @@ def claim_of(epsilon: str | None, delta: str | None, mu: str | None, event: str 
     if mu is not None:
         return Claim.gaussian(mu)
     return None if event is None else Claim.of(Event.from_json(event))
+
+
+class Crash:
+    """While this is open, an error that nobody foresaw ends the command with exit code 2, not with that of a verdict.
+
+    Python ends with 1 where it crashes, which a build server would read as *refuted*.
+    """
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or not issubclass(kind, Exception) or issubclass(kind, _FORESEEN):
+            return
+        traceback.print_exception(kind, error, trace)
+        raise typer.Exit(2)
+
+
+def ending_well(command: Callable[P, None]) -> Callable[P, None]:
+    """Return a command whose crashes are not verdicts."""
+
+    @wraps(command)
+    def run(*values: P.args, **words: P.kwargs) -> None:
+        with Crash():
+            command(*values, **words)
+
+    return run
 
 
 @contextmanager

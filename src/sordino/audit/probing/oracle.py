@@ -25,8 +25,10 @@ from .questions import Question
 _MOST_TESTS = 1000
 _ROUNDS = ((4, 0.9), (24, 0.05), (120, 0.0))
 """How often both are asked again, each time afresh, and the chance below which it goes on to the next round."""
+_ROUNDS_OF_GROUPS = ((24, 0.3), (120, 0.0))
+"""The same for groups that come and go."""
 _MOST_AT_ONCE = 12
-_LOOKS_AT_GROUPS = 7
+_LOOKS_AT_GROUPS = 15
 """How often a question with private keys is asked again to see groups that show now and then."""
 _MOST_OF_ONE = 4
 """How often one observable is looked at at length: what proves random so often is noise, such as bounds found."""
@@ -172,7 +174,8 @@ class Oracle:
         self, pairs: Mapping[str, tuple[str | None, str | None]], again: Asking, promise: Promise, request: str
     ) -> None:
         """Ask again at both services until each difference is certain or gone; the first in order is written down."""
-        for draws, go_on in _ROUNDS:
+        groups = any(name.startswith(GROUP) for name in pairs)
+        for draws, go_on in _ROUNDS_OF_GROUPS if groups else _ROUNDS:
             if self._tests + 2 * len(pairs) > _MOST_TESTS:
                 return
             drawn = [[again(line) for _ in range(draws)] for line in self._lines]

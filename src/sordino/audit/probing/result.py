@@ -51,5 +51,7 @@ class ServiceAudit:
         lines = [str(each) for each in self.probes]
         lines += [f"- {each}" for each in self.findings]
         asked = f"{self.answered} of {self.questions} questions answered by both services"
+        if self.questions and not self.answered:
+            asked += ", so that nothing was compared but refusals"
         lines.append(f"{self.verdict}: {len(self.findings)} findings; {asked}, {self.seconds:.0f} s")
         return "\n".join(lines)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 from sordino.arguments import one_of, rational, whole
@@ -42,16 +41,17 @@ from .values import measure_values
 
 Progress = Callable[[float], None]
 
-
 PROBES = ("oracle", "values", "time", "replaying", "tampering", "refusing", "authorization", "overspending")
 """What may be run, in this order; canaries are listened for whatever is."""
+
+
+_FEWEST_DRAWS = 200  # of which `measure` makes anything
 
 
 @dataclass(frozen=True)
 class _Plan:
     """What an audit was told."""
 
-    dataset: str
     only: tuple[str, ...]
     epsilon: str
     questions: int
@@ -64,6 +64,16 @@ class _Plan:
     other: str | None
     auditor: str | None
     key: str | None
+
+    def __post_init__(self) -> None:
+        for amount in (self.epsilon, self.draws_epsilon):
+            rational("epsilon", amount, above=0)
+        for name in self.only:
+            one_of("only", name, PROBES)
+        for word in ("questions", "draws", "timings"):
+            whole(word, getattr(self, word), least=0)
+        if self.draws:
+            whole("draws", self.draws, least=_FEWEST_DRAWS)
 
 
 def service(
@@ -103,39 +113,31 @@ def service(
         epsilon: what every question spends.
         questions: how many to ask, beside one of every kind.
         seconds: after so many, no more questions are drawn.
-        draws: how often one question is answered by each service to measure its ε; 0 measures nothing.
+        draws: how often one question is answered by each service to measure its ε, at least 200; 0 measures nothing.
         draws_epsilon: what each of these answers spends.
         timings: how many times of runs are compared; 0 compares none.
         only: which probes to run.
         seed: the same questions for the same seed.
         progress: told which part is done.
     """
-    for amount in (epsilon, draws_epsilon):
-        rational("epsilon", amount, above=0)
-    for name in only:
-        one_of("only", name, PROBES)
-    whole("questions", questions, least=0), whole("draws", draws, least=0), whole("timings", timings, least=0)
     begun = time.monotonic()
-    with ExitStack() as open_lines:
-        ears = Ears(canaries)
-        here = open_lines.enter_context(Line(with_, token, ears))
-        there = open_lines.enter_context(Line(without, token_without or token, ears))
-        plan = _Plan(
-            dataset=_the_one(here, dataset),
-            only=tuple(only),
-            epsilon=str(epsilon),
-            questions=questions,
-            seconds=float(seconds),
-            draws=draws,
-            draws_epsilon=str(draws_epsilon),
-            timings=timings,
-            seed=seed,
-            owner=owner_token,
-            other=other_token,
-            auditor=auditor_token,
-            key=key,
-        )
-        audit = _Audit(here, there, plan, progress or (lambda _: None))
+    plan = _Plan(
+        only=tuple(only),
+        epsilon=str(epsilon),
+        questions=questions,
+        seconds=float(seconds),
+        draws=draws,
+        draws_epsilon=str(draws_epsilon),
+        timings=timings,
+        seed=seed,
+        owner=owner_token,
+        other=other_token,
+        auditor=auditor_token,
+        key=key,
+    )
+    ears = Ears(canaries)
+    with Line(with_, token, ears) as here, Line(without, token_without or token, ears) as there:
+        audit = _Audit((here, there), dataset, plan, progress or (lambda _: None))
         probes = (*audit.probes(), ears.probed())
     return ServiceAudit(probes, audit.asked, audit.answered, audit.measured, time.monotonic() - begun)
 
@@ -143,14 +145,15 @@ def service(
 class _Audit:
     """One audit at work."""
 
-    def __init__(self, here: Line, there: Line, plan: _Plan, progress: Progress) -> None:
-        self._lines = here, there
+    def __init__(self, lines: tuple[Line, Line], dataset: str | None, plan: _Plan, progress: Progress) -> None:
+        self._lines = lines
         self._plan = plan
         self._progress = progress
+        self._dataset = _the_one(lines[0], dataset)
         self._check_same_start()
-        self._grammar = Grammar(here.get(f"/datasets/{plan.dataset}").body, dice(plan.seed))
+        self._grammar = Grammar(lines[0].get(f"/datasets/{self._dataset}").body, dice(plan.seed))
         self._count = self._grammar.count()
-        self._asked = self._count.asked(plan.dataset, plan.epsilon)
+        self._asked = self._count.asked(self._dataset, plan.epsilon)
         self.asked = 0
         self.answered = 0
         self.measured: Measured | None = None
@@ -164,12 +167,14 @@ class _Audit:
             "values": self._measured,
             "time": self._timed,
             "replaying": lambda: [
-                replay(here, plan.dataset, self._count.sql, plan.epsilon, f"replay-{time.time_ns()}")
+                replay(here, self._dataset, self._count.sql, plan.epsilon, f"replay-{time.time_ns()}")
             ],
             "tampering": lambda: [tampering.tamper(here, self._asked, first, plan.auditor, plan.key)],
-            "refusing": lambda: [refuse(here, plan.dataset, self._grammar.tables[0], plan.epsilon)],
-            "authorization": lambda: [authorize(here, plan.dataset, self._asked, plan.owner, plan.other, plan.auditor)],
-            "overspending": lambda: [overspend(here, plan.dataset, self._count.sql)],
+            "refusing": lambda: [refuse(here, self._dataset, self._grammar.tables[0], plan.epsilon)],
+            "authorization": lambda: [
+                authorize(here, self._dataset, self._asked, plan.owner, plan.other, plan.auditor)
+            ],
+            "overspending": lambda: [overspend(here, self._dataset, self._count.sql)],
         }
         for place, name in enumerate(PROBES):
             if name in plan.only:
@@ -180,7 +185,7 @@ class _Audit:
         plan = self._plan
         if plan.draws:
             probed, self.measured = measure_values(
-                self._lines, plan.dataset, self._count, plan.draws_epsilon, plan.draws, plan.seed
+                self._lines, self._dataset, self._count, plan.draws_epsilon, plan.draws, plan.seed
             )
             yield probed
 
@@ -190,7 +195,7 @@ class _Audit:
 
     def _compared(self) -> tuple[Probed, Probed]:
         plan = self._plan
-        oracle = Oracle(*self._lines, plan.dataset, plan.epsilon)
+        oracle = Oracle(*self._lines, self._dataset, plan.epsilon)
         oracle.catalogue()
         until = time.monotonic() + plan.seconds
         first = self._grammar.first()
@@ -205,7 +210,7 @@ class _Audit:
         return oracle.probed()
 
     def _check_same_start(self) -> None:
-        here, there = (line.standing(self._plan.dataset) for line in self._lines)
+        here, there = (line.standing(self._dataset) for line in self._lines)
         if (here.used, here.charges) != (there.used, there.charges):
             raise ArgumentError(
                 "the two services do not begin alike: start both afresh, from the same declarations and budget, so "

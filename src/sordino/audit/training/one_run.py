@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def one_run(
     The surest guesses are made and the rest is left open: `guesses` of the canaries, half of them in and half out, or
     a pair (in, out). Without it several numbers are tried, and paid for. `progress` shows a bar while it trains.
 
-    A claim of one (ε, δ) cannot be refuted by a single run, which may be the one in 1/δ in which all is given away.
+    A claim of one (ε, δ) can hardly be refuted by a single run, which may be the one in 1/δ that gives all away.
     Claim the whole curve instead (an event, or ``Claim.gaussian``), or use `many_runs`.
 
     **Guarantee**: that of `TrainingAudit`. **Assumes**: scores depend on `included` only through what the training
@@ -69,27 +70,32 @@ def one_run(
     """
     count = whole("canaries", canaries, least=1)
     promised = None if claim is None else Claim.read(claim)
-    at = _delta(delta, promised)
-    doubt = 1 - float(probability("confidence", confidence))
+    at, doubt = _delta(delta, promised), 1 - float(probability("confidence", confidence))
     plans = _plans(count, guesses)
-    included = dice(seed).random(count) < 0.5
+    included = _coins(count, seed)
     with _waiting(progress):
         outcome = train(included.copy())
     scores = _scores(outcome if score is None else score(outcome), count)
-    correct = [_correct(scores, included, sure_in, sure_out) for sure_in, sure_out, _ in plans]
-    tried = [(right, i + o, count) for right, (i, o, _) in zip(correct, plans, strict=True)]
-    shares = [share for *_, share in plans]
-    found = [least_epsilon(*each, at, doubt * share) for each, share in zip(tried, shares, strict=True)]
-    distances = [least_mu(*each, doubt * share) for each, share in zip(tried, shares, strict=True)]
-    chance = None if promised is None else _chance(promised, tried, shares)
+    tried = [(_correct(scores, included, sure_in, sure_out), sure_in + sure_out) for sure_in, sure_out, _ in plans]
+    return _judged(tried, [share for *_, share in plans], count, promised, at, doubt)
+
+
+def _judged(
+    tried: list[tuple[int, int]], shares: list[float], count: int, claim: Claim | None, delta: float, doubt: float
+) -> TrainingAudit:
+    """Return what so many correct guesses of so many say, for each number of guesses with its share of the doubt."""
+    each = [(right, guesses, doubt * share) for (right, guesses), share in zip(tried, shares, strict=True)]
+    found = [least_epsilon(right, guesses, count, delta, wrong) for right, guesses, wrong in each]
+    distances = [least_mu(right, guesses, count, wrong) for right, guesses, wrong in each]
+    chance = None if claim is None else _chance(claim, tried, shares, count)
     refuted = chance is not None and chance <= CHANCE
     best = int(np.argmax(found))
     return TrainingAudit(
         epsilon=found[best],
-        delta=at,
+        delta=delta,
         confidence=1 - doubt,
         refuted=refuted,
-        claim=promised,
+        claim=claim,
         mu=max(distances),
         trainings=1,
         canaries=count,
@@ -98,6 +104,12 @@ def one_run(
         trainings_to_refute=1 if refuted else None,
         chance=chance,
     )
+
+
+def _coins(count: int, seed: int | None) -> Flags:
+    """Throw the coins, from a seed that is spelt out: a training with the same seed must not draw the same numbers."""
+    words = None if seed is None else sha256(f"the coins of one run {whole('seed', seed, least=0)}".encode()).digest()
+    return dice(None if words is None else int.from_bytes(words)).random(count) < 0.5
 
 
 @contextmanager
@@ -152,17 +164,17 @@ def _correct(scores: Floats, included: Flags, sure_in: int, sure_out: int) -> in
     return int(np.count_nonzero(top) + sure_out - np.count_nonzero(included[order[:sure_out]]))
 
 
-def _chance(claim: Claim, tried: list[tuple[int, int, int]], shares: list[float]) -> float:
+def _chance(claim: Claim, tried: list[tuple[int, int]], shares: list[float], count: int) -> float:
     """Return the least chance under the claim of what was seen, divided by its share: a bound for all trials together.
 
     A claim at one δ is tested as (ε, δ), one on a whole curve by the curve.
     """
     if len(claim.deltas) == 1:
         at = claim.deltas[0]
-        chances = [chance_of_guesses(*each, claim.epsilon_at(at), at) for each in tried]
+        chances = [chance_of_guesses(*each, count, claim.epsilon_at(at), at) for each in tried]
     else:
         curve = _whole_curve(claim)
-        chances = [chance_of_guesses_on(curve, *each) for each in tried]
+        chances = [chance_of_guesses_on(curve, *each, count) for each in tried]
     return min(1.0, min(chance / share for chance, share in zip(chances, shares, strict=True)))
 
 
