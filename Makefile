@@ -43,10 +43,10 @@ test-long: $(STAMP)  ## the tests that take minutes
 	@scripts/install-servers
 	@$(BIN)/python -m pytest -n $(JOBS) -m long
 
-audit: $(STAMP)  ## judge every mechanism and every accountant by the laws, the long ones included
-	@$(BIN)/python -m pytest -n $(JOBS) tests/laws -m ""
+audit: $(STAMP)  ## judge every mechanism, accountant, training and service of the house, and what must be caught, at length
+	@$(BIN)/python -m pytest -n $(JOBS) tests/laws tests/audit -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve or all
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_training, audit_peers or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(STAMP)  ## build the documentation into site/, warnings as errors

@@ -46,7 +46,9 @@ SPECIMENS: dict[type[Honest], tuple[tuple[str, ...], str]] = {
 
 def audited(kind: type[Honest], seed: int, cap: float = 100.0, **words: Any) -> ServiceAudit:
     with neighbours(kind, cap, seed) as (with_, without):
-        return service(with_, without, token=TOKEN, canaries=CANARIES, seed=seed, **{"questions": 0, **words})
+        return service(
+            with_, without, token=TOKEN, canaries=CANARIES, seed=seed, **{"questions": 0, "seconds": 900.0, **words}
+        )
 
 
 def names(found: ServiceAudit) -> set[str]:

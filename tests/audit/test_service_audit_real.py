@@ -34,7 +34,7 @@ def checked(found: ServiceAudit) -> dict[str, int]:
 
 
 def test_nothing_is_found_in_a_sordino(pair: Pair) -> None:
-    compared = audited(pair, only=("oracle",), questions=2, seed=1)
+    compared = audited(pair, only=("oracle",), questions=2, seconds=900.0, seed=1)
     assert not compared.findings, str(compared)
     assert compared.answered >= 8
     assert checked(compared)["charging"] >= 20
@@ -75,7 +75,7 @@ def test_no_question_that_hypothesis_finds_tells_the_two_apart(tmp_path: Path) -
 def test_nothing_is_found_in_a_sordino_at_length(tmp_path: Path, seed: int) -> None:
     budget = [{"epsilon": 900}, {"epsilon": 900, "delta": "1e-4"}][seed % 2]
     with pair_of_services(tmp_path, budget) as pair:
-        found = audited(pair, questions=40, seconds=300, draws=200, seed=seed)
+        found = audited(pair, questions=40, seconds=900.0, draws=200, seed=seed)
         assert not found.findings, str(found)
         assert found.answered >= 20
         assert found.measured is not None
