@@ -1,4 +1,4 @@
-"""Peers under audit, as they are: one list of subjects for all, and what the auditor finds without being told where."""
+"""Peers under audit, as they are installed: families of subjects for each, and what the auditor finds in them."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from measure import Bar, Call, Case, Measured, Verdict
 
 NOTES = """\
 Every peer is drawn from in its own environment, as it is installed, and judged by its own claim: what its privacy map
-says, or the ε that it was given. One list of subjects (`bench/audit_subjects.py`) is tried on all of them; which
-neighbouring inputs show anything is left to `audit.measure`. *Refuted* is said where an honest peer would be accused
-with a chance of at most one in a million for each line; *not refuted* promises nothing. The last column names what was
-already known in public, after the fact.
+says, or the ε that it was given. What is tried differs by peer (`bench/audit_subjects.py`). The families of subjects
+were chosen knowing what others have reported; which parameters and neighbouring inputs of a family show anything is
+left to `audit.measure`. *Refuted* is said where an honest peer would be accused with a chance of at most one in a
+million for each line. *Not refuted* promises nothing, and where little was measured it says next to nothing. A bar
+names what was known in public before; lines without one have no bar and cannot fail.
 """
 
 KNOWN = {

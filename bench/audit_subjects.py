@@ -1,8 +1,9 @@
-"""What every peer is tried on: one list for all of them, made of parameters and of neighbouring inputs.
+"""What peers are tried on: families of subjects with their parameters, and neighbouring inputs to search.
 
-Nothing here knows where a peer is wrong. Tables are searched: values at the ends of the declared bounds and beyond,
-rows put first or last, everything replaced, one person in one group or in many; within what the peer is told about the
-data. Which pair of a list shows anything is the auditor's to find.
+The families were chosen knowing what others have reported (codes of bins, keys redefined after truncation, whole groups
+replaced, regressions), beside plain ones. Within a family nothing says which parameters or inputs are bad: values at
+the ends of the declared bounds and beyond, rows put first or last, everything replaced, one person in one group or in
+many. All inputs keep what the peer is told about the data, or an accusation would be false.
 """
 
 from __future__ import annotations
