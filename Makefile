@@ -14,7 +14,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
-LOWER  := $(ROOMS:%=tests/%) tests/laws
+LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve test test-long audit bench docs lint clean

@@ -10,7 +10,8 @@ import pytest
 import typer
 
 from serve.commanding import COUNT, Commands, commands_in
-from sordino.serve import cli, running
+from sordino import __main__ as whole
+from sordino.serve import running
 
 
 @pytest.fixture(scope="module")
@@ -158,7 +159,7 @@ def test_serve_starts_the_service_of_a_directory(run: Commands, monkeypatch: pyt
 
 def test_every_option_of_every_command_is_described() -> None:
     page = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text()
-    for name, group in typer.main.get_command(cli.app).commands.items():  # type: ignore[attr-defined]
+    for name, group in typer.main.get_command(whole.app).commands.items():  # type: ignore[attr-defined]
         for verb, command in getattr(group, "commands", {"": group}).items():
             assert f"`sordino {name} {verb}".rstrip() in page
             options = {option for item in command.params for option in item.opts if option.startswith("--")}

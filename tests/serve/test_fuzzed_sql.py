@@ -174,8 +174,8 @@ def _check_mix(found: Outcomes, count: int) -> None:
     assert len(found) > 20
 
 
-def test_four_hundred_texts(tmp_path: Path) -> None:
-    _check_mix(fuzz(tmp_path, 0, 400, 0.03), 400)
+def test_eight_hundred_texts(tmp_path: Path) -> None:
+    _check_mix(fuzz(tmp_path, 0, 800, 0.03), 800)
 
 
 @pytest.mark.long
