@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,17 @@ def small_numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
 
 
 def _as(column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
-    """Return one array of a type, without NULL. What need not be done is left out: Arrow would load much for it."""
+    """Return one array of a type, without NULL.
+
+    Arrow loads pandas, for a good part of a second, where it makes an array or a scalar out of Python's objects.
+    Whether that happens must not depend on the data, so nothing is made that way here.
+    """
+    if not column.num_chunks:
+        return pa.nulls(0, kind)
     array = (column if column.type == kind else column.cast(kind)).combine_chunks()
-    return array.fill_null(0) if array.null_count else array
+    return array.fill_null(_zero(kind)) if array.null_count else array
+
+
+@cache
+def _zero(kind: pa.DataType) -> pa.Scalar:
+    return pa.Array.from_buffers(kind, 1, [None, pa.py_buffer(bytes(16))])[0]
