@@ -119,7 +119,8 @@ def write_page() -> None:
     parts = [INTRODUCTION]
     for room, records in load().items():
         versions = {k: v for record in records for k, v in (record.get("peer_versions") or {}).items() if k != "python"}
-        parts.append(f"## {room.replace("_", " ").capitalize()}\n\n`make bench ROOM={room}` on a machine with {_size(records[0])}; ")
+        title = room.replace("_", " ").capitalize()
+        parts.append(f"## {title}\n\n`make bench ROOM={room}` on a machine with {_size(records[0])}; ")
         parts[-1] += ", ".join(f"{name} {number}" for name, number in sorted(versions.items())) + ".\n"
         parts += [notes] if (notes := getattr(import_module(room), "NOTES", None)) else []
         parts.append("| " + " | ".join(HEADINGS) + " |\n" + "|---" * len(HEADINGS) + "|")
