@@ -83,7 +83,7 @@ def test_a_count_has_the_noise_that_it_claims(rows: int) -> None:
     planned = plan(ask(COUNT), Spend(Fraction(1, 2)), Wishes(bounding=Bounding("weigh", rows=rows)))
     compute = engine([{"user": place, "city": "b"} for place in range(50)])
     errors = [
-        x - (50 if at == 1 else 0) for (count,) in many(planned, compute, 1000) for at, x in enumerate(count.values)
+        x - (50 if at == 1 else 0) for (count,) in many(planned, compute, 4000) for at, x in enumerate(count.values)
     ]
     judged(errors, lambda factor: laplace_cdf(2 * rows * factor))
 
@@ -92,7 +92,7 @@ def test_a_whole_count_has_whole_noise() -> None:
     planned = plan(ask(COUNT, keys=NO_KEYS), Spend(Fraction(1)), Wishes(bounding=Bounding("sample", rows=2)))
     law = planned.blocks[0].mechanism.law
     assert law == DiscreteLaplace(2)
-    seen = Counter(int(count.values[0]) for (count,) in many(planned, engine([{"user": 1}]), 3000))
+    seen = Counter(int(count.values[0]) for (count,) in many(planned, engine([{"user": 1}]), 8000))
 
     def p_value(factor: float) -> float:
         scale = 2 * factor
@@ -101,7 +101,7 @@ def test_a_whole_count_has_whole_noise() -> None:
         rest = 1 - sum(shares.values())
         counted = [seen[k] for k in shares]
         return float(
-            chisquare([*counted, 3000 - sum(counted)], [3000 * each for each in (*shares.values(), rest)]).pvalue
+            chisquare([*counted, 8000 - sum(counted)], [8000 * each for each in (*shares.values(), rest)]).pvalue
         )
 
     assert p_value(1.0) > _SMALLEST_P
@@ -114,7 +114,7 @@ def test_a_mean_has_the_noise_of_its_pair() -> None:
     size, epsilon = 4000, 1.0
     planned = plan(ask(COUNT, of("mean", FARE), keys=NO_KEYS), Spend(Fraction(1)), ONE_ROW)
     compute = engine([{"user": place, "fare": 50} for place in range(size)])
-    answers = many(planned, compute, 3000)
+    answers = many(planned, compute, 8000)
     errors = [(float(mean.values[0]) - 50) * size / 50 for _, mean in answers]
     counts = [float(count.values[0]) - size for count, _ in answers]
 
@@ -130,7 +130,7 @@ def test_a_mean_has_the_noise_of_its_pair() -> None:
 
 def test_gaussian_counts() -> None:
     planned = plan(ask(COUNT, keys=NO_KEYS), Spend(None, Fraction(1, 8)), ONE_ROW)
-    errors = [float(count.values[0]) - 9 for (count,) in many(planned, engine([{"user": n} for n in range(9)]), 2000)]
+    errors = [float(count.values[0]) - 9 for (count,) in many(planned, engine([{"user": n} for n in range(9)]), 8000)]
     judged(
         errors, lambda factor: lambda x: np.vectorize(lambda t: 0.5 * math.erfc(-t / (2 * factor) / math.sqrt(2)))(x)
     )
@@ -139,7 +139,7 @@ def test_gaussian_counts() -> None:
 def test_bins_have_the_noise_that_they_claim() -> None:
     planned = plan(ask(BINS, keys=NO_KEYS), Spend(Fraction(1, 2)), ONE_ROW)
     compute = engine([{"user": place, "fare": 30} for place in range(40)])
-    answers = many(planned, compute, 1500)
+    answers = many(planned, compute, 5000)
     errors = [float(x) - w for (bins,) in answers for x, w in zip(bins.values[0], (0, 40, 0), strict=True)]
     judged(errors, lambda factor: laplace_cdf(2 * factor))
 
@@ -323,7 +323,7 @@ def test_a_group_of_one_is_shown_as_rarely_as_delta_says() -> None:
         way = Bounding("groups", groups=keys, rows_per_group=1)
         planned = plan(ask(COUNT, keys=BY_PLACE), spend, Wishes(bounding=way))
         exact = engine([{"user": 1, "place": place} for place in places])(planned.task, 0)
-        trials = 4000
+        trials = 10_000
         shown = sum(
             release(planned, grant_for(planned), lambda _task, _salt, exact=exact: exact).groups > 0
             for _ in range(trials)
