@@ -163,7 +163,10 @@ class Gate(LedgerAccount):
             failure = error
         if failure is not None:  # out here, so that nothing that happens meanwhile hangs on what is raised
             self._fail(grant, failure)
-            raise failure
+            try:
+                raise failure
+            finally:
+                del failure  # what is raised holds this frame; if that held it too, both would linger
         receipt = self.settle(grant, body)
         self.stage("settled")
         return cast("T", cast("Release", release).with_receipt(receipt))

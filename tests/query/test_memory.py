@@ -6,6 +6,7 @@ import dataclasses
 import importlib
 import math
 import pkgutil
+from datetime import date, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -231,3 +232,28 @@ def test_whatever_a_task_is_made_of_is_written_in_full() -> None:
             if isinstance(each, type) and dataclasses.is_dataclass(each) and each.__name__ != "Exact":
                 assert all(field.repr and field.compare for field in dataclasses.fields(each)), each
                 assert each.__eq__ is not object.__eq__, each
+
+
+def test_constants_of_every_kind_are_bound_as_what_they_are() -> None:
+    rows = pa.table(
+        {
+            "person": list(range(100)),
+            "day": [date(2024, 1, 1) + timedelta(days=place) for place in range(100)],
+            "time": [datetime(2024, 1, 1) + timedelta(hours=place) for place in range(100)],
+            "member": [place % 4 == 0 for place in range(100)],
+        }
+    )
+    data = so.dataset("visits", rows, unit="person", limits=so.limits(rows=1))
+    budget = so.account(data, so.unlimited("a test"))
+    for condition, expected in {
+        "day < DATE '2024-01-11'": 10,
+        "day < DATE '2024-01-21'": 20,
+        "time >= TIMESTAMP '2024-01-02 00:00:00'": 76,
+        "time >= TIMESTAMP '2024-01-03 12:30:00'": 39,
+        "member = TRUE": 25,
+        "member = FALSE": 75,
+        "person < 10.5": 11,
+        "person < 20": 20,
+    }.items():
+        answer = budget.sql(f"SELECT COUNT(*) AS n FROM visits WHERE {condition}").run(epsilon=1000)  # noqa: S608
+        assert round(answer["n"][0]) == expected, condition
