@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -20,7 +20,7 @@ from sordino.errors import ArgumentError, UnsupportedError
 
 from .budget import Calculus
 from .curve import CURVES, curve
-from .event import Event
+from .event import Event, field_names
 from .events import Composed, Repeated
 from .relation import parts
 from .units import PER_DELTA, PER_EPSILON, decimal_text, times, total, units_rounded_up
@@ -57,7 +57,7 @@ class Columns:
         Events that the calculus does not know are refused with `UnsupportedError`; so are other subclasses of `Event`,
         whose own ideas of equality could otherwise find the price of another event in the cache.
         """
-        unknown = {type(part) for part in _everything(event)} - {Composed, Repeated, *CURVES}
+        unknown = {type(part) for part in _everything(event)}.difference(CURVES, (Composed, Repeated))
         if unknown:
             names = ", ".join(sorted(each.__name__ for each in unknown))
             raise UnsupportedError(f"no curve is known for events of type {names}; they cannot be priced", "SRD-C001")
@@ -77,8 +77,8 @@ def add(spent: Vector, charge: Vector) -> Vector:
 def _everything(event: Event) -> Iterator[Event]:
     """Yield an event and all events that it is made of, by their fields."""
     yield event
-    for field in fields(event):
-        value = getattr(event, field.name)
+    for name in field_names(type(event)):
+        value = getattr(event, name)
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(item, Event):
                 yield from _everything(item)

@@ -23,6 +23,9 @@ E = TypeVar("E", bound="type[Event]")
 
 EVENT_TYPES: dict[str, type[Event]] = {}
 
+_NAMES: dict[type[Event], tuple[str, ...]] = {}
+_SPELLING = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
 
 @dataclass(frozen=True)
 class Event:
@@ -37,7 +40,7 @@ class Event:
 
     def to_json(self) -> str:
         """Return the canonical JSON text."""
-        return json.dumps(_plain(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return _SPELLING.encode(_plain(self))
 
     @staticmethod
     def from_json(text: str) -> Event:
@@ -60,6 +63,14 @@ class Event:
         return event
 
 
+def field_names(kind: type[Event]) -> tuple[str, ...]:
+    """Return the names of the fields that events of one type have, found once: events are spelled under a lock."""
+    names = _NAMES.get(kind)
+    if names is None:
+        names = _NAMES[kind] = tuple(field.name for field in fields(kind))
+    return names
+
+
 def event_type(kind: str) -> Any:
     """Register a frozen dataclass as the event type that JSON calls `kind`."""
 
@@ -76,7 +87,7 @@ def event_type(kind: str) -> Any:
 def _plain(value: object) -> Any:
     match value:
         case Event():
-            body = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+            body = {name: _plain(getattr(value, name)) for name in field_names(type(value))}
             return {"kind": value.kind, **body}
         case bool():
             return value

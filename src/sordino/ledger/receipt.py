@@ -49,7 +49,7 @@ class Receipt:
 
     def __post_init__(self) -> None:
         hashes = (*self.reserved_proof, *self.settled_proof)
-        if not all(isinstance(each, bytes) and len(each) == HASH_BYTES for each in hashes):
+        if not set(map(type, hashes)) <= {bytes} or not set(map(len, hashes)) <= {HASH_BYTES}:
             raise ArgumentError(f"a proof consists of hashes of {HASH_BYTES} bytes", "SRD-A001")
         if not isinstance(self.checkpoint, str) or not isinstance(self.key, str):
             raise ArgumentError("the checkpoint and the key of a receipt must be texts", "SRD-A001")

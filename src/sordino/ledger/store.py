@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import (
@@ -114,7 +115,7 @@ class Store(ABC):
         self.failures: tuple[type[Exception], ...] = (engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._any_failure: tuple[type[Exception], ...] = (*self.failures, DBAPIError)
         self._statements = {name: Statement(clause, engine.dialect) for name, clause in _STATEMENTS.items()}
-        self._insertions: dict[tuple[str, int], Statement] = {}
+        self._insertions: dict[tuple[str, int], tuple[Statement, list[str]]] = {}
         self._turn = threading.Lock()
         self._writer: PoolProxiedConnection | None = None
         try:
@@ -237,14 +238,14 @@ class Store(ABC):
         """Return a statement by its name in the table below."""
         return self._statements[name]
 
-    def insertion(self, table: Table, rows: int) -> Statement:
-        """Return the statement that inserts so many rows at once; its parameters are the columns' names, numbered."""
+    def insertion(self, table: Table, rows: int) -> tuple[Statement, list[str]]:
+        """Return the statement that inserts so many rows at once, and the names of its parameters, row by row."""
         found = self._insertions.get((table.name, rows))
         if found is None:
-            values: list[dict[str, Any]] = [
-                {column.name: bindparam(f"{column.name}{row}") for column in table.columns} for row in range(rows)
-            ]
-            found = self._insertions[table.name, rows] = Statement(insert(table).values(values), self.engine.dialect)
+            names = [[f"{column.name}{row}" for column in table.columns] for row in range(rows)]
+            values: list[Any] = [dict(zip(table.columns.keys(), map(bindparam, row), strict=True)) for row in names]
+            statement = Statement(insert(table).values(values), self.engine.dialect)
+            found = self._insertions[table.name, rows] = statement, list(chain.from_iterable(names))
         return found
 
     def close(self) -> None:
@@ -349,12 +350,11 @@ class Writing(Reading):
 
     def _insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows with few statements, each of a power of two of rows, so that there are few to be compiled."""
-        names, at = table.columns.keys(), 0
+        at = 0
         while at < len(rows):
             count = min(_MOST_ROWS, 1 << (len(rows) - at).bit_length() - 1)
-            numbered = enumerate(rows[at : at + count])
-            values = {f"{name}{row}": value for row, each in numbered for name, value in zip(names, each, strict=True)}
-            self._store.insertion(table, count).run(self._cursor, values)
+            statement, names = self._store.insertion(table, count)
+            statement.run(self._cursor, dict(zip(names, chain.from_iterable(rows[at : at + count]), strict=True)))
             at += count
 
     def put_snapshot(self, snapshot: Snapshot) -> None:

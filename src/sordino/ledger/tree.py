@@ -111,16 +111,14 @@ def inclusion_proof(index: int, size: int, subtree: Subtree) -> tuple[bytes, ...
     """Return the hashes that lead from the leaf at `index` to the root of the tree of `size` leaves, lowest first."""
     if not 0 <= index < size <= LARGEST_SIZE:
         raise ArgumentError(f"a tree of {size} leaves has none at index {index}", "SRD-A002")
-    start, end, siblings = 0, size, []
-    while end - start > 1:
-        middle = start + _left_size(end - start)
-        if index < middle:
-            siblings.append(_range_hash(middle, end, subtree))
-            end = middle
-        else:
-            siblings.append(_range_hash(start, middle, subtree))
-            start = middle
-    return tuple(reversed(siblings))
+    node, last, width, siblings = index, size - 1, 1, []
+    while last:
+        if node & 1:
+            siblings.append(subtree((node - 1) * width, node * width))
+        elif node < last:
+            siblings.append(_range_hash((node + 1) * width, min((node + 2) * width, size), subtree))
+        node, last, width = node >> 1, last >> 1, width << 1
+    return tuple(siblings)
 
 
 def consistency_proof(old_size: int, new_size: int, subtree: Subtree) -> tuple[bytes, ...]:
