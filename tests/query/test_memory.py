@@ -37,15 +37,16 @@ from sordino.errors import RunError
 from sordino.query import model
 from sordino.query.engine import exact
 from sordino.query.engine import memory as memories
-from sordino.query.engine.exact import prepare
+from sordino.query.engine.form import Outline
 from sordino.query.engine.memory import Memory
+from sordino.query.engine.relations import lower_relation
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef, Literal
 from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.metadata import Column, Public, Schema, Table
 from sordino.query.model.operations import call
 from sordino.query.model.question import Key, KeyTable
-from sordino.query.model.relation import Filter, Scan
+from sordino.query.model.relation import Filter, Relation, Scan
 from sordino.query.model.task import Histogram, Measure, Monomial, Task
 
 VISITS = [visit(person, city, n=place) for person in (1, 2, 3) for place, city in enumerate(("Aix", "Bonn") * 4)]
@@ -65,17 +66,31 @@ def memory_of(table: ibis.Table, *, by_row: bool = False) -> Memory:
 
 
 @pytest.fixture
-def translated(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
-    """All tasks that are translated from now on."""
-    tasks: list[Task] = []
+def translated(monkeypatch: pytest.MonkeyPatch) -> list[Relation]:
+    """The relations of all tasks that are translated from now on."""
+    relations: list[Relation] = []
 
-    def noted(asked: Task, *rest: Any) -> Any:
-        tasks.append(asked)
-        return prepare(asked, *rest)
+    def noted(relation: Relation, *rest: Any) -> Any:
+        relations.append(relation)
+        return lower_relation(relation, *rest)
 
-    monkeypatch.setattr(memories, "prepare", noted)
-    monkeypatch.setattr(exact, "prepare", noted)
-    return tasks
+    monkeypatch.setattr(memories, "lower_relation", noted)
+    monkeypatch.setattr(exact, "lower_relation", noted)
+    return relations
+
+
+@pytest.fixture
+def forms(monkeypatch: pytest.MonkeyPatch) -> list[Outline]:
+    """The outlines of all forms that are made from now on."""
+    outlines: list[Outline] = []
+
+    def noted(outline: Outline, backend: Any) -> Any:
+        outlines.append(outline)
+        return made(outline, backend)
+
+    made = Outline.form
+    monkeypatch.setattr(Outline, "form", noted)
+    return outlines
 
 
 @pytest.mark.parametrize(
@@ -96,7 +111,7 @@ def test_every_run_has_its_own_salt(engine: Engine, bounding: Bounding) -> None:
         assert len({str(answer) for answer in by_salt.values()}) > 1
 
 
-def test_a_question_asked_again_is_not_translated_again(engine: Engine, translated: list[Task]) -> None:
+def test_a_question_asked_again_is_not_translated_again(engine: Engine, translated: list[Relation]) -> None:
     """Except where the salt is part of the text."""
     memory = memory_of(load(engine, VISITS))
     for salt in range(3):
@@ -104,7 +119,7 @@ def test_a_question_asked_again_is_not_translated_again(engine: Engine, translat
     assert len(translated) == (1 if engine.name == "duckdb" else 3)
 
 
-def test_whatever_differs_is_translated(duckdb_engine: Engine, translated: list[Task]) -> None:
+def test_whatever_differs_is_translated(duckdb_engine: Engine, translated: list[Relation]) -> None:
     """Python takes 1, 1.0 and True for equal, and 0.0 and -0.0."""
     memory = memory_of(load(duckdb_engine, VISITS))
     x = reference("x")
@@ -131,7 +146,7 @@ def test_whatever_differs_is_translated(duckdb_engine: Engine, translated: list[
     ],
 )
 def test_questions_that_differ_in_a_constant_share_a_translation(
-    duckdb_engine: Engine, translated: list[Task], operation: str, column: str, values: list[Any]
+    duckdb_engine: Engine, translated: list[Relation], operation: str, column: str, values: list[Any]
 ) -> None:
     rows = [
         visit(person, city, x=x, n=n)
@@ -152,6 +167,36 @@ def test_questions_that_differ_in_a_constant_share_a_translation(
     schema = Schema("test", {"visits": PERSONS}, Unit("person"))
     assert found == [as_lists(exact.compute(each, schema, lambda _: table, 1)) for each in tasks]
     assert len({str(answer) for answer in found}) > 1
+
+
+@pytest.mark.parametrize("bounding", METHODS, ids=lambda each: each.method)
+def test_questions_about_other_rows_share_a_form(
+    duckdb_engine: Engine, forms: list[Outline], bounding: Bounding
+) -> None:
+    """Also where a table's name could be taken for what the form calls its rows."""
+    hostile = '"sordino_rows_0"'
+    table = load(duckdb_engine, [*VISITS, *(visit(4, hostile, x=1.0, n=n) for n in range(3))])
+    by_row = bounding.method == "row"
+    face, cities = ROWS if by_row else PERSONS, key("city", "Aix", hostile)
+    n, x = reference("n"), reference("x")
+    conditions = [
+        call("less", n, Literal(Kind.INTEGER, 5)),
+        call("or", call("is_null", x), call("greater", n, Literal(Kind.INTEGER, 2))),
+        call("not_equal", reference("city"), Literal(Kind.TEXT, hostile)),
+        call("equal", n, n),
+    ]
+    histogram = Histogram(n, Range.of(0, 8), 8)
+    tasks = [
+        Task(Filter(Scan(face), each), (cities,), bounding, (X,), (Monomial((1,)),), True, (), (histogram,))
+        for each in conditions
+    ]
+    memory = memory_of(table, by_row=by_row)
+    found = [as_lists(memory.compute(each, 1)) for each in tasks]
+    schema = Schema("test", {"visits": face}, ROW if by_row else Unit("person"))
+    assert found == [as_lists(exact.compute(each, schema, lambda _: table, 1)) for each in tasks]
+    assert len({str(answer) for answer in found}) == len(tasks)
+    assert len(forms) == 1
+    assert "sordino_rows_0" in repr(forms[0])
 
 
 def test_what_is_written_alike_but_differs_is_not_confused(duckdb_engine: Engine) -> None:
@@ -178,7 +223,7 @@ def test_data_sets_of_one_name_share_nothing() -> None:
 
 
 def test_only_so_many_are_remembered(
-    duckdb_engine: Engine, monkeypatch: pytest.MonkeyPatch, translated: list[Task]
+    duckdb_engine: Engine, monkeypatch: pytest.MonkeyPatch, translated: list[Relation]
 ) -> None:
     monkeypatch.setattr(memories, "_MOST", 2)
     memory = memory_of(load(duckdb_engine, VISITS))

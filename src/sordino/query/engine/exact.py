@@ -52,11 +52,18 @@ def prepare(task: Task, schema: Schema, tables: Tables, salt: int) -> Prepared:
     source = lower_relation(task.relation, tables, schema)
     groups = _groups(task, schema, tables)
     engine = source.get_backend().name
-    translation = _Translation(task, groups, engine, salt_on(engine, salt))
+    totals, spreads = queries(task, groups, engine, salt_on(engine, salt), source)
+    return Prepared(task, groups, None if totals is None else statement(totals), tuple(map(statement, spreads)))
+
+
+def queries(
+    task: Task, groups: Groups, engine: str, salt: Any, source: ibis.Table
+) -> tuple[ibis.Table | None, tuple[ibis.Table, ...]]:
+    """Return what the engine is to find in the rows of `source`: totals by group, if any, and spreads over buckets."""
+    translation = _Translation(task, groups, engine, salt)
     rows = translation.project(source)
-    totals = statement(translation.totals(rows)) if translation.needs_totals else None
-    spreads = tuple(statement(translation.spread(rows, place)) for place in range(len(task.histograms)))
-    return Prepared(task, groups, engine, totals, spreads)
+    totals = translation.totals(rows) if translation.needs_totals else None
+    return totals, tuple(translation.spread(rows, place) for place in range(len(task.histograms)))
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,6 @@ class Prepared:
 
     task: Task
     groups: Groups
-    engine: str
     totals: Statement | None
     spreads: tuple[Statement, ...]
 

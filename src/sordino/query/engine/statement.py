@@ -11,9 +11,10 @@ even as the error's context.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import ibis
 import ibis.expr.operations as ops
@@ -136,20 +137,50 @@ def _on_spark(backend: Any, expression: ibis.Table) -> Statement:
     return run
 
 
-def _on_duckdb(backend: Any, expression: ibis.Table) -> Statement:
-    """Run on DuckDB with parameters."""
+@dataclass(frozen=True)
+class Words:
+    """A query as DuckDB reads it, with the names of its parameters.
+
+    It keeps the expressions that it is made of: the engine forgets lists that were sent beside a text once they are
+    gone.
+    """
+
+    backend: Any
+    text: str
+    names: frozenset[str]
+    expressions: tuple[ibis.Table, ...]
+
+    def over(self, name: str, rows: Words) -> Words:
+        """Return the query with `rows` in place of the table that it calls `name`; nothing else in it has this name."""
+        text = self.text.replace(f'"{name}"', f"({rows.text})")
+        return Words(self.backend, text, self.names | rows.names, (*self.expressions, *rows.expressions))
+
+    def run(self, salt: int, given: Given) -> pa.Table:
+        """Run the query with a salt and with what stands in its slots."""
+        return _silently(lambda: self._run({SALT: salt % SALTS, **given}))
+
+    def _run(self, known: Given) -> pa.Table:
+        return self.backend.con.sql(
+            self.text, params={name: known[name] for name in self.names} or None
+        ).to_arrow_table()
+
+
+def words(backend: Any, expression: ibis.Table) -> Words:
+    """Return an expression in DuckDB's words."""
+    return cast("Words", _silently(lambda: _words(backend, expression)))
+
+
+def _words(backend: Any, expression: ibis.Table) -> Words:
     backend._run_pre_execute_hooks(expression)
     compiler = _Parametric()
     compiler.names = set()
     tree = compiler.to_sqlglot(expression)
     text = tree.sql(dialect=backend.dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
+    return Words(backend, text, frozenset(compiler.names), (expression,))
 
-    def run(salt: int, given: Given, _alive: ibis.Table = expression) -> pa.Table:
-        """Keep the expression: the engine forgets lists that were sent beside the text once it is gone."""
-        known = {SALT: salt % SALTS, **given}
-        return backend.con.sql(text, params={name: known[name] for name in compiler.names} or None).to_arrow_table()
 
-    return run
+def _on_duckdb(backend: Any, expression: ibis.Table) -> Statement:
+    return _words(backend, expression).run
 
 
 _STATEMENTS: dict[str, Callable[[Any, ibis.Table], Statement]] = {"duckdb": _on_duckdb, "pyspark": _on_spark}
