@@ -56,7 +56,7 @@ def _overhead() -> list[Case]:
     task = query_data.task(people=8_000)
     small = {name: task[name] for name in ("path", "cities")}
     found = []
-    for question in ("the same question", "another number in it", "another question"):
+    for question in ("the same question", "another number in it", "another condition", "other aggregates"):
         ours = Call("sordino_query", "small", small | {"question": question})
         found.append(Case(f"20,000 rows, warm, {question}", ours, None, at_most_seconds(0.06), repeats=5))
     for peer in ("smartnoise", "pipelinedp", "opendp", "tumult"):

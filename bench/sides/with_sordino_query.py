@@ -62,17 +62,30 @@ fare >= 1 AND fare <= 90; fare > 5 OR fare < 4; fare + 1 > 2; fare * 2 > 3; ABS(
 COALESCE(fare, 0) >= 1; city <> 'x'; city LIKE 'c%'; LENGTH(city) > 1; UPPER(city) <> 'X'; city IN ('a', 'b');
 FLOOR(fare) > 1
 """.replace("\n", " ").split(";")
-CONDITIONED = {
-    "the same question": ["fare >= 0"] * 21,
-    "another number in it": [f"fare >= {number}" for number in range(21)],
-    "another question": CONDITIONS,
+AGGREGATES = """
+COUNT(*), AVG(fare); COUNT(*); SUM(fare); AVG(fare); COUNT(fare); VARIANCE(fare); STDDEV(fare); COUNT(*), SUM(fare);
+AVG(fare), VARIANCE(fare); SUM(fare + 1); AVG(2 * fare); AVG(SQRT(fare)); COUNT(DISTINCT user); SUM(LEAST(fare, 9));
+MEDIAN(fare); MAX(fare); MIN(fare); QUANTILE(fare, 0.9); SUM(ABS(fare - 5)); AVG(CASE WHEN fare > 5 THEN 1 ELSE 0 END);
+SUM(FLOOR(fare)), COUNT(*)
+""".replace("\n", " ").split(";")
+
+
+def _where(condition: str) -> str:
+    return VISITS.replace("GROUP BY", f"WHERE {condition} GROUP BY")
+
+
+SMALL = {
+    "the same question": [_where("fare >= 0")] * 21,
+    "another number in it": [_where(f"fare >= {number}") for number in range(21)],
+    "another condition": [_where(condition) for condition in CONDITIONS],
+    "other aggregates": [f"SELECT city, {each} FROM visits GROUP BY city" for each in AGGREGATES],  # noqa: S608
 }
 
 
 def small(path: str, cities: list[str], question: str) -> Timing:
     """From the text to the answer: the same text again and again, or another one every time."""
     budget = _budget(_visits(path, cities))
-    texts = [VISITS.replace("GROUP BY", f"WHERE {condition} GROUP BY") for condition in CONDITIONED[question]]
+    texts = SMALL[question]
     budget.sql(texts[0]).run(epsilon=1)
     started = perf_counter()
     for text in texts[1:]:
