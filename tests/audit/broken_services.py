@@ -252,6 +252,25 @@ class TooLittleNoise(Honest):
         return self.scale(what, epsilon) / 3
 
 
+class BareSums(Honest):
+    """No noise on sums of a column whose lower bound is 0, and on nothing else."""
+
+    def noise(self, what: str, epsilon: float) -> float:
+        return 0.0 if what == "SUM(fare)" else super().noise(what, epsilon)
+
+
+class WidthsOfData(Honest):
+    """Prices by what is declared, and draws intervals by what the data holds."""
+
+    def answer(self, what: str, key: str | None, epsilon: float) -> dict[str, Any]:
+        found = super().answer(what, key, epsilon)
+        shown = found["columns"][-1]
+        if what == "SUM(seats)":
+            width = float(sum(self.rows["seats"]))
+            shown |= {"low": [at - width for at in shown["values"]], "high": [at + width for at in shown["values"]]}
+        return found
+
+
 class ForgetsKeys(Honest):
     """Idempotency keys are ignored: the same request is run and charged again."""
 

@@ -9,6 +9,7 @@ import pytest
 
 from audit.broken_services import (
     TOKEN,
+    BareSums,
     ChargesAfter,
     ChargesByData,
     ForgetsKeys,
@@ -22,6 +23,7 @@ from audit.broken_services import (
     TellsTheSize,
     TellsValues,
     TooLittleNoise,
+    WidthsOfData,
     neighbours,
 )
 from audit.service_places import CANARIES
@@ -35,6 +37,8 @@ SPECIMENS: dict[type[Honest], tuple[tuple[str, ...], str]] = {
     ChargesAfter: (("overspending",), "more is granted than is left"),
     Refunds: (("oracle",), "failed after it was priced, and not charged"),
     TellsValues: (("oracle",), "a value of the data comes back"),
+    BareSums: (("oracle",), "numbers in column 1 depends on one person"),
+    WidthsOfData: (("oracle",), "widths in column 1 depends on one person"),
     ForgetsKeys: (("replaying",), "a replay is charged"),
     OpenDoor: (("authorization",), "somebody unknown may ask"),
     ChargesByData: (("oracle",), "a balance depends on one person"),

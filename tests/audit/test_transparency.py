@@ -333,6 +333,23 @@ def test_an_altered_entry_is_found(place: Place) -> None:
     assert outcomes(checked)["entries"] == "broken"
 
 
+def test_nothing_is_said_twice_or_beside_what_is_signed(place: Place) -> None:
+    text = place.signed().to_json()
+    assert Report.from_json(text).check(place.public).holds
+    beside = text.replace("{", '{"summary": "nothing was ever spent",', 1)
+    twice = text.replace("{", '{"report": {"spent": "nothing"},', 1)
+    within = text.replace('"spent": {', '"spent": {}, "spent": {', 1)
+    assert len({text, beside, twice, within}) == 4
+    for changed in (beside, twice, within):
+        with pytest.raises(ArgumentError, match="SRD-V060"):
+            Report.from_json(changed)
+
+
+def test_a_release_beside_the_report_of_a_data_set_is_a_mistake_and_no_verdict(place: Place) -> None:
+    with pytest.raises(ArgumentError, match="no single release"):
+        place.signed().check(place.public, release=b"{}")
+
+
 def test_any_change_after_signing_is_found(place: Place) -> None:
     told = place.signed()
     for name in ("budget", "limits", "made", "pyramid", "registry", "releases", "spent", "stated", "subject"):

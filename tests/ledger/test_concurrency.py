@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from ledger.samples import TRIPS, files, rule, spent
-from ledger.workers import spend_together
+from ledger.workers import open_together, spend_together
+from sordino.ledger.keys import SigningKey
 from sordino.ledger.ledger import Ledger
 
 PROCESSES = 4
@@ -44,6 +45,25 @@ def granted(places: Callable[[], str], directory: Path, processes: Any, rounds: 
             assert spent(ledger) == Fraction(sum(succeeded for _, succeeded in found[place]), 10)
             assert ledger.verify().sound
     return [sum(succeeded for _, succeeded in found[place]) for place, _ in ledgers]
+
+
+def test_all_who_open_a_new_ledger_at_one_moment_find_one(
+    places: Callable[[], str], tmp_path: Path, processes: Any
+) -> None:
+    """An empty PostgreSQL has no row yet that the first of them could lock."""
+    for _ in range(3):
+        place = places()
+        beside = files(place, tmp_path)
+        SigningKey.generate("sordino").save(beside["key"])
+        barrier = processes.Barrier(PROCESSES)
+        workers = [processes.Process(target=open_together, args=(place, beside, barrier)) for _ in range(PROCESSES)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join(60)
+            assert worker.exitcode == 0
+        with Ledger.open(place, **beside) as ledger:
+            assert ledger.verify().sound
 
 
 def test_exactly_ten_of_64_succeed(places: Callable[[], str], tmp_path: Path, processes: Any) -> None:

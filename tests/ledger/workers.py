@@ -25,6 +25,13 @@ def add_one(place: str, times: int) -> None:
     store.close()
 
 
+def open_together(place: str, beside: dict[str, Path], barrier: Any) -> None:
+    """Open a ledger when all others do."""
+    barrier.wait(60)
+    with Ledger.open(place, **beside) as ledger:
+        assert ledger.frozen is None
+
+
 def spend_together(places: list[tuple[str, dict[str, Path]]], threads: int, barrier: Any, results: Any) -> None:
     """In each ledger in turn, let so many threads try to spend a tenth at one moment; report how many were granted."""
     for place, beside in places:

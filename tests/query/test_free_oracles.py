@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ibis
 import pyarrow as pa
 import pytest
@@ -40,6 +42,23 @@ def test_no_question_fails_because_of_one_person(engine: Engine, question: str) 
         data = so.dataset("people", engine.load("people", table), unit="person", limits=so.limits(rows=1))
         ask = so.account(data, so.unlimited("a test")).sql(question)
         assert len(ask.run(epsilon=1)) == 1
+
+
+@pytest.mark.parametrize("unit", [so.ROW, "person"], ids=["row", "person"])
+@pytest.mark.parametrize("other", ["CORR(x, y)", "REGRESSION(y, x)", "COUNT(DISTINCT n), COVAR_POP(x, y)"])
+def test_no_question_fails_because_nobody_is_there(unit: Any, other: str) -> None:
+    """Sums of nothing are multiplied by coefficients that a machine's integers do not hold."""
+    table = pa.table({"person": [1, 2], "x": [0.5, 2.0], "y": [1.5, 1.0], "n": [1, 2]})
+    data = so.dataset(
+        "people",
+        table if unit == "person" else table.drop("person"),
+        unit=unit,
+        columns={"x": so.bounds(-1, 4), "y": so.bounds(0, 3)},
+        limits=so.limits(rows=2) if unit == "person" else None,
+    )
+    budget = so.account(data, so.unlimited("a test"))
+    for condition in ("n = 1", "n = 3"):
+        assert len(budget.sql(f"SELECT VARIANCE(y), {other} FROM people WHERE {condition}").run(epsilon=1)) == 1
 
 
 def joined(times: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import sordino as so
 from query.engines import Engine
 from sordino.accounting.bound import ROW
 from sordino.errors import ArgumentError, QuestionError, SordinoError
@@ -292,6 +294,23 @@ def test_postgres_tables_share_one_connection(postgres_engine: Engine) -> None:
     assert joined.count().to_pyarrow().as_py() == 5
 
 
+def test_nanoseconds_with_a_zone_are_times_in_utc() -> None:
+    moments = pd.to_datetime(["2026-01-01 23:30:00.000000001", None]).tz_localize("UTC").tz_convert("Asia/Tokyo")
+    data = dataset("times", pd.DataFrame({"id": [1, 2], "seen": moments.as_unit("ns")}), unit="id")
+    assert [row["seen"] for row in rows(data)] == [datetime(2026, 1, 1, 23, 30), None]
+
+
+def test_no_text_of_a_question_becomes_sql_whatever_postgres_was_set_to(postgres_engine: Engine) -> None:
+    assert postgres_engine.url is not None
+    mark = "&" if "?" in postgres_engine.url else "?"
+    url = f"{postgres_engine.url}{mark}options=-cstandard_conforming_strings%3Doff"
+    physical = postgres_engine.load("people", PEOPLE).get_name()
+    data = dataset("people", source(url, table=physical), unit="id", limits=so.limits(rows=1))
+    budget = so.account(data, so.unlimited("made up"))
+    answer = budget.sql("SELECT COUNT(*) AS n FROM people WHERE name IN ('\\', ') OR 1=1 --')").run(epsilon=1000)
+    assert abs(answer["n"][0]) < 1
+
+
 def test_spark_by_its_session_and_by_a_frame(spark_engine: Engine) -> None:
     table, session = spark_engine.load("people", PEOPLE), spark_engine.backend._session
     for given in (source(session, table=table.get_name()), session.table(table.get_name()), table):
@@ -300,6 +319,17 @@ def test_spark_by_its_session_and_by_a_frame(spark_engine: Engine) -> None:
         assert rows(data) == PEOPLE.sort_by("id").to_pylist()
     with pytest.raises(ArgumentError, match="there is no table 'nobody' in the Spark session"):
         dataset("nobody", source(session), unit="id")
+
+
+def test_spark_means_the_same_whatever_it_was_set_to(spark_engine: Engine) -> None:
+    session = spark_engine.backend._session
+    moment = datetime(2026, 1, 1, 23, 30)
+    table = spark_engine.load("people", pa.table({"id": [1], "seen": [moment], "name": ["\\"]}))
+    session.conf.set("spark.sql.session.timeZone", "Asia/Tokyo")
+    session.conf.set("spark.sql.parser.escapedStringLiterals", "true")
+    data = dataset("people", table, unit="id", limits=so.limits(rows=1))
+    asked = "SELECT COUNT(*) AS n FROM people WHERE seen = '2026-01-01 23:30:00' AND name = '\\'"
+    assert abs(so.account(data, so.unlimited("made up")).sql(asked).run(epsilon=1000)["n"][0] - 1) < 0.5
 
 
 @pytest.mark.parametrize("kind", ["arrow", "file"])

@@ -136,6 +136,9 @@ def test_more_conditions_become_filters() -> None:
         ("orders RIGHT JOIN zones USING (zone)", "LEFT JOIN", "SRD-Q102"),
         ("orders FULL JOIN zones USING (zone)", "LEFT JOIN", "SRD-Q102"),
         ("orders CROSS JOIN zones", "ON a.x = b.x", "SRD-Q102"),
+        ("orders NATURAL JOIN zones", "NATURAL JOIN is not possible: write JOIN … USING (x)", "SRD-Q102"),
+        ("orders ASOF JOIN zones USING (zone)", "ON a.x = b.x", "SRD-Q102"),
+        ("orders POSITIONAL JOIN zones", "leave it out", "SRD-Q102"),
         ("orders LEFT JOIN zones", "ON a.x = b.x", "SRD-Q102"),
         ("orders, zones", "write FROM orders JOIN zones ON orders.x = zones.x", "SRD-Q102"),
         ("orders SEMI JOIN zones USING (zone)", "EXISTS", "SRD-Q102"),
@@ -406,6 +409,14 @@ def test_windows_are_partitioned_by_the_person() -> None:
     assert owners(windowed, SHOP) == {"customer_id"}
     assert origin(windowed, "zone") == ("orders", "zone")
     assert origin(windowed, "w0") is None
+
+
+def test_a_window_within_clip_has_bounds() -> None:
+    found = relation(
+        "SELECT AVG(d) FROM (SELECT CLIP(amount - LAG(amount) OVER (PARTITION BY customer_id ORDER BY day), -5, 5) "
+        "AS d FROM orders)"
+    )
+    assert [column.range for column in found.columns.values()] == [Range.of(-5, 5)]
 
 
 @pytest.mark.parametrize(

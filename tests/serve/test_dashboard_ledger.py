@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from httpx import Response
 
+import sordino
 from serve.places import ANALYST, AUDITOR, CANARY_TEXT, OTHER, OWNER, count
 from serve.tampering import RENAMED, alter
 from serve.visits import HTML, HTMX, Visit
@@ -18,7 +19,8 @@ from sordino.accounting.event import EVENT_TYPES
 from sordino.errors import FrozenError
 from sordino.ledger.entries import KINDS
 from sordino.ledger.receipt import Receipt, verify_receipt
-from sordino.serve.dashboard import entry_words, event_words, explorer, released
+from sordino.serve import event_words
+from sordino.serve.dashboard import entry_words, explorer, released
 from sordino.serve.identity import Principal
 
 Who = Callable[[str | None], Visit]
@@ -258,3 +260,11 @@ def test_hostile_names_are_texts_wherever_they_stand(visit: Who) -> None:
         assert HOSTILE not in page
         assert HOSTILE in unescape(page)
     assert HOSTILE in json.dumps(owner.see("/transparency/trips/report.json").json())
+
+
+def test_whoever_audits_needs_no_web_framework() -> None:
+    read = [path.read_text() for path in (Path(sordino.__file__).parent / "audit").rglob("*.py")]
+    assert any("sordino.serve.event_words" in text for text in read)
+    framework = ("sordino.serve.dashboard", "sordino.serve.api", "sordino.serve.app", "sordino.serve.browsing")
+    assert not [name for name in framework if any(name in text for text in read)]
+    assert "fastapi" not in Path(event_words.__file__).read_text()

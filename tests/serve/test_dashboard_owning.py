@@ -233,7 +233,7 @@ def test_a_token_is_shown_once_and_revoked_for_good(visit: Who) -> None:
 def test_a_token_that_cannot_be_issued(visit: Who) -> None:
     owner = visit("owner")
     count_before = len(owner.service.tokens(OWNER))
-    good = {"subject": "zoe", "role": "analyst", "days": "9"}
+    good = {"subject": "zoe", "role": "analyst", "days": "9", "which": "all"}
     for wrong in (
         {"subject": ""},
         {"subject": " \u202e"},
@@ -241,12 +241,25 @@ def test_a_token_that_cannot_be_issued(visit: Who) -> None:
         {"days": "0"},
         {"days": "x"},
         {"which": "some"},
+        {"which": ""},  # nobody is let at everything unasked
+        {"which": "", "role": "auditor"},
+        {"datasets": "trips"},  # ticked, beside the choice of all
     ):
         refused = owner.fill("/office/tokens", **{**good, **wrong})
         assert refused.status_code == 422
         assert "This was not done" in refused.text
     assert owner.fill("/office/tokens", **{**good, "subject": "a\x00b"}).status_code == 422
     assert len(owner.service.tokens(OWNER)) == count_before
+
+
+def test_what_is_ticked_is_what_is_given(visit: Who) -> None:
+    owner = visit("owner")
+    given = {"role": "analyst", "days": "9", "datasets": "trips"}
+    assert owner.fill("/office/tokens", subject="zoe", **given).status_code == 200
+    assert owner.fill("/office/tokens", subject="max", role="owner", days="9").status_code == 200
+    known = {each["subject"]: each["datasets"] for each in owner.service.tokens(OWNER)}
+    assert (known["zoe"], known["max"]) == (["trips"], None)
+    assert 'value="all" >' in owner.see("/office/tokens").text  # and neither is chosen beforehand
 
 
 def test_members_are_admitted_and_dismissed(visit: Who) -> None:

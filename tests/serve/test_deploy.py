@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+import sys
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from serve.browsers import served
 from serve.commanding import commands_in
 from serve.places import settings_at
 from sordino.serve import cli, running
@@ -47,6 +51,7 @@ def test_replicas_share_what_they_must_and_differ_in_their_names() -> None:
     loaded = []
     for name, each in replicas.items():
         assert each["read_only"] is True
+        assert each["stop_grace_period"] == "2m"
         assert each["cap_drop"] == ["ALL"]
         assert each["security_opt"] == ["no-new-privileges:true"]
         environ = {word: text.replace("${SITE:?the name of this service}", "a.example") for word, text in
@@ -64,10 +69,68 @@ def test_the_image_does_not_run_as_root() -> None:
     lines = (DEPLOY / "Dockerfile").read_text().splitlines()
     assert [line for line in lines if line.startswith("USER")] == ["USER sordino"]
     assert [line for line in lines if line.startswith("CMD")] == ['CMD ["serve", "--directory", "/etc/sordino"]']
-    copied = [part for line in lines if line.startswith("COPY") and "--from" not in line for part in line.split()[1:-1]]
+    copied = _copied()
     allowed = {line[1:] for line in (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines() if line[0] == "!"}
     assert set(copied) == allowed
     assert all((ROOT / name).exists() for name in copied)
+
+
+def _copied() -> list[str]:
+    lines = (DEPLOY / "Dockerfile").read_text().splitlines()
+    return [part for line in lines if line.startswith("COPY") and "--from" not in line for part in line.split()[1:-1]]
+
+
+def test_the_image_has_all_that_the_package_is_made_of() -> None:
+    copied = [ROOT / name for name in _copied()]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for name in (project["project"]["readme"], *project["project"]["license-files"], "pyproject.toml"):
+        assert ROOT / name in copied
+    links = [path for path in (ROOT / "src").rglob("*") if path.is_symlink()]
+    assert links  # the page of errors
+    for link in links:
+        assert any(link.resolve().is_relative_to(each) for each in copied), f"{link} leads out of the image"
+    (extras,) = re.findall(r'"/source\[([\w,]+)\]"', (DEPLOY / "Dockerfile").read_text())
+    assert set(extras.split(",")) == {"serve", "postgres"}
+    assert set(extras.split(",")) <= project["project"]["optional-dependencies"].keys()
+    given = project["tool"]["setuptools"]["package-data"]["sordino"]
+    found = {path for pattern in given for path in (ROOT / "src" / "sordino").glob(pattern)}
+    files = [path for path in (ROOT / "src" / "sordino").rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    inside = {each for path in found for each in ([path] if path.is_file() else path.rglob("*"))}
+    assert not [path for path in files if path.suffix != ".py" and path not in inside]
+
+
+def _environment(directory: Path) -> dict[str, str]:
+    """Return what compose tells a replica, with a file in place of the server, and folders of ours for the volumes."""
+    replica = _services()["sordino-1"]
+    given: dict[str, str] = dict(replica["environment"]) | {"SORDINO_URL": "https://a.example"}
+    given["SORDINO_DATABASE"] = given["SORDINO_KEY"].replace(".key", ".db")
+    volumes = [re.findall(r":(/[\w/]+)", each)[0] for each in replica["volumes"]]
+    for volume in volumes:
+        here = directory / volume.rpartition("/")[2]
+        here.mkdir()
+        given = {name: text.replace(volume, str(here)) for name, text in given.items()}
+    assert len(volumes) == 3
+    return given
+
+
+def test_what_compose_says_to_type_lets_an_owner_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in _environment(tmp_path).items():
+        monkeypatch.setenv(name, text)
+    (tmp_path / "etc").mkdir()  # nothing is in it: all that is set is in the environment
+    (typed,) = re.findall(r"exec sordino-1 sordino (.+)", (DEPLOY / "compose.yaml").read_text())
+    arguments = typed.replace("/etc/sordino", str(tmp_path / "etc")).split()
+    result = CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
+    (token,) = re.findall(r"sordino_[\w-]+", result.output)
+    (command,) = re.findall(r"^CMD (\[.+\])$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
+    started: list[Settings] = []
+    monkeypatch.setattr(running, "serve", started.append)
+    begun = [word.replace("/etc/sordino", str(tmp_path / "etc")) for word in json.loads(command)]
+    CliRunner().invoke(cli.app, begun, catch_exceptions=False)
+    with Service.open(started[0]) as service, served(service) as address:
+        assert service.identities.of_token(token).role == "owner"
+        (check,) = re.findall(r'CMD \["python", "-c", "(.+)"\]', (DEPLOY / "Dockerfile").read_text())
+        checking = [sys.executable, "-c", check.replace("http://127.0.0.1:8000", address)]
+        assert subprocess.run(checking, timeout=60).returncode == 0  # noqa: S603
 
 
 def test_the_unit_is_hardened() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 from pathlib import Path
 
 import pytest
@@ -115,3 +117,11 @@ def test_tokens_that_are_off(quiet: Service, subject, role, datasets, days) -> N
 
 def test_whoever_uses_the_machine_is_its_owner() -> None:
     assert local_owner().role == "owner"
+
+
+def test_whoever_has_no_name_here_goes_by_their_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown() -> str:
+        raise KeyError("getpwuid(): uid not found: 4711")
+
+    monkeypatch.setattr(getpass, "getuser", unknown)
+    assert local_owner().subject == f"uid-{os.getuid()}"

@@ -12,11 +12,15 @@ from fastapi.testclient import TestClient
 
 from serve.conftest import Caller
 from serve.places import ANALYST, AUDITOR, OTHER, OWNER, count, opened, settings_at
+from sordino.errors import ConflictError, RunError
+from sordino.gate import ApprovalError
 from sordino.serve.app import create_app
 from sordino.serve.house import Opened
-from sordino.serve.jobs import INTERRUPTED
+from sordino.serve.identity import Principal
+from sordino.serve.interrupted import INTERRUPTED
 from sordino.serve.questions import key_digest
-from sordino.serve.refusals import BusyError, UnknownError
+from sordino.serve.reading import Read
+from sordino.serve.refusals import BusyError, StateError, UnknownError
 from sordino.serve.service import Service
 from sordino.serve.slots import left_of_slot
 
@@ -146,6 +150,97 @@ def test_what_a_crash_leaves_behind_is_written_down(tmp_path: Path) -> None:
         assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.2)
         assert service.verify(OWNER)["sound"]
         assert service.jobs.recover() == 0
+
+
+def _died_after_the_charge(service: Service, key: str) -> None:
+    """Leave what a process leaves that is killed between charge and answer, before the run had become a job."""
+    question = count()
+    data, gate = service.house.asking(
+        ANALYST, service.house.asked(ANALYST, "trips"), key=key_digest(ANALYST, key), asked=Read(question).digest
+    )
+    gate.reserve_plan(data.sql(question["sql"]).plan(epsilon=question["epsilon"]))
+
+
+def test_who_asks_again_after_a_crash_is_not_told_for_ever_that_it_still_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path) as service:
+        _died_after_the_charge(service, "one")
+    with Service.open(settings_at(tmp_path)) as service:
+        service.jobs.recover()
+        with pytest.raises(StateError) as running:  # it may be another replica's
+            service.run(ANALYST, count(), "one")
+        assert running.value.code == "SRD-S008"
+        later = service.ledger.now() + 1000 * 120
+        monkeypatch.setattr(service.ledger, "now", lambda: later)
+        with pytest.raises(RunError, match="stays charged") as lost:
+            service.run(ANALYST, count(), "one")
+        assert lost.value.code == INTERRUPTED
+        with pytest.raises(ConflictError):
+            service.run(ANALYST, count(0.2), "one")
+        service.house.registry.put_job(
+            id="x",
+            subject="ann",
+            dataset="trips",
+            key=key_digest(ANALYST, "one"),
+            instance="another",
+            stage="running",
+            created=0,
+        )
+        with pytest.raises(StateError):  # another replica says that it has it
+            service.run(ANALYST, count(), "one")
+        assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.1)
+
+
+def test_a_token_for_other_data_sets_shows_no_job_and_no_wish(service: Service) -> None:
+    job = service.jobs.submit(ANALYST, count())
+    job.future.result(30)
+    service.jobs.keep(job)
+    service.set_policy(OWNER, "trips", {"approval": "0.1"})
+    with pytest.raises(ApprovalError):
+        service.run(ANALYST, count(0.2))
+    elsewhere = Principal(ANALYST.subject, "analyst", frozenset({"another"}))
+    assert (len(service.jobs.jobs(ANALYST)), len(service.approvals(ANALYST))) == (1, 1)
+    assert (service.jobs.jobs(elsewhere), service.approvals(elsewhere)) == ([], [])
+    with pytest.raises(UnknownError):
+        service.jobs.job(elsewhere, job.id)
+
+
+def test_an_approved_question_that_is_sent_twice_is_wished_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = SlowEngine(monkeypatch)
+    with opened(tmp_path) as service:
+        service.set_policy(OWNER, "trips", {"approval": "0.05"})
+        with pytest.raises(ApprovalError):
+            service.run(ANALYST, count(), "one")
+        service.decide(OWNER, service.approvals(ANALYST)[0]["id"], True)
+        job = service.jobs.submit(ANALYST, count(), "one")
+        assert engine.begun.wait(30)
+        # As if the second had looked for the key just before the first was charged, and found nothing.
+        replayed, looks = service.ledger.replayed, iter([False])
+        monkeypatch.setattr(service.ledger, "replayed", lambda key: replayed(key) if next(looks, True) else None)
+        with pytest.raises(StateError) as running:
+            service.run(ANALYST, count(), "one")
+        assert running.value.code == "SRD-S008"
+        engine.go.set()
+        job.future.result(30)
+        assert [each["state"] for each in service.approvals(ANALYST)] == ["used"]
+
+
+def test_a_replay_uses_no_approval_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    service.set_policy(OWNER, "trips", {"approval": "0.05"})
+    for key in ("none", "two"):
+        with pytest.raises(ApprovalError):
+            service.run(ANALYST, count(), key)
+        service.decide(OWNER, service.approvals(ANALYST)[0]["id"], True)
+        if key == "none":
+            released = service.run(ANALYST, count(), "one")
+    replayed, looks = service.ledger.replayed, iter([False])  # as if both had looked before either was charged
+    monkeypatch.setattr(service.ledger, "replayed", lambda key: replayed(key) if next(looks, True) else None)
+    again = service.run(ANALYST, count(), "one")
+    assert (again["id"], again["replayed"]) == (released["id"], True)
+    assert sorted(each["state"] for each in service.approvals(ANALYST)) == ["approved", "used"]
 
 
 def test_results_come_out_at_the_end_of_a_slot(tmp_path: Path) -> None:

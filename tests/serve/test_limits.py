@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from serve.conftest import Caller
 from serve.places import count, opened
+from sordino.serve import proofs
 from sordino.serve.app import create_app
 from sordino.serve.limits import RateLimit
 from sordino.serve.refusals import BusyError
@@ -86,3 +90,26 @@ def test_large_requests_are_refused(narrow: Caller) -> None:
 
     refused = narrow("owner", "POST", "/run", content=pieces(), headers={"Content-Type": "application/json"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (413, "SRD-S006")
+
+
+def test_verifications_do_not_take_all_threads(call: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go = threading.Event(), threading.Event()
+    verify = proofs.verify
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        assert go.wait(30)
+        return verify(*given)
+
+    monkeypatch.setattr(proofs, "verify", slow)
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(call, "auditor", "POST", "/ledger/verify")
+        try:
+            assert begun.wait(30)
+            refused = [call("auditor", "POST", "/ledger/verify") for _ in range(9)]
+            assert {(each.status_code, each.json()["error"]["code"]) for each in refused} == {(429, "SRD-S014")}
+            assert call("analyst", "GET", "/datasets").status_code == 200
+        finally:
+            go.set()
+        assert first.result(30).json()["sound"]
+    assert call("auditor", "POST", "/ledger/verify").json()["sound"]

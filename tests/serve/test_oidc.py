@@ -31,10 +31,12 @@ class FakeIssuer:
         self.claims: dict[str, object] = {}
         self.challenge = ""
         self.tokens_given = 0
+        self.discovered = 0
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
         path = request.url.path
         if path == "/.well-known/openid-configuration":
+            self.discovered += 1
             return httpx.Response(
                 200,
                 json={
@@ -118,6 +120,13 @@ def test_a_verified_address_will_do(browser: Browser) -> None:
         assert browser.end(state).status_code == status
 
 
+def test_logins_that_anybody_begins_do_not_all_reach_the_issuer(browser: Browser) -> None:
+    for _ in range(5):
+        browser.begin()
+    assert browser.end(browser.begin()).status_code == 303
+    assert browser.issuer.discovered <= 1
+
+
 def test_whoever_was_not_admitted_stays_out(browser: Browser) -> None:
     state = browser.begin()
     browser.issuer.claims["sub"] = "eve"
@@ -131,6 +140,9 @@ def test_whoever_was_not_admitted_stays_out(browser: Browser) -> None:
     [
         {"iss": "https://other.example"},
         {"aud": "another client"},
+        {"aud": ["client", "another client"]},
+        {"aud": ["client", "another client"], "azp": "another client"},
+        {"azp": "another client"},
         {"nonce": "another"},
         {"exp": 1},
         {"sub": None},
@@ -144,6 +156,15 @@ def test_tokens_that_are_off_are_refused(browser: Browser, change: dict[str, obj
     refused = browser.end(state)
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, "SRD-S012")
     assert COOKIE not in browser.client.cookies
+
+
+@pytest.mark.parametrize(
+    "change", [{"azp": "client"}, {"aud": ["client"]}, {"aud": ["client", "another"], "azp": "client"}]
+)
+def test_tokens_that_were_made_out_to_this_service(browser: Browser, change: dict[str, object]) -> None:
+    state = browser.begin()
+    browser.issuer.claims |= change
+    assert browser.end(state).status_code == 303
 
 
 def test_a_token_that_another_key_signed_is_refused(browser: Browser) -> None:

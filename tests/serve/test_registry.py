@@ -166,3 +166,10 @@ def test_only_owners_are_told_why_a_data_set_does_not_open(tmp_path: Path) -> No
         assert (refused.value.code, str(tmp_path) in refused.value.message) == ("SRD-S018", False)
         with pytest.raises(ArgumentError):
             service.price(OWNER, count())
+
+
+def test_a_cap_says_whom_it_protects_if_it_is_a_groups(quiet: Service) -> None:
+    with pytest.raises(ArgumentError, match="say its unit"):
+        quiet.cap(OWNER, "group", "riders", {"epsilon": 1})
+    with pytest.raises(ArgumentError, match="have none"):
+        quiet.cap(OWNER, "analyst", "ann", {"epsilon": 1}, unit="rider")

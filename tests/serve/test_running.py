@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -15,11 +17,14 @@ from pathlib import Path
 
 import httpx
 import pytest
+import uvicorn
 
 from serve.places import ANALYST, DECLARATIONS, OWNER, count, opened, settings_at, write_trips
 from servers import postgres_server
 from sordino.errors import BudgetError
+from sordino.serve import logs
 from sordino.serve.identity import Principal
+from sordino.serve.running import serve
 from sordino.serve.service import Service
 
 _START = "from sordino.serve.running import serve; from sordino.serve.settings import Settings; serve(Settings.load())"
@@ -74,6 +79,31 @@ def test_a_process_answers_and_stops(running: tuple[str, str, Path]) -> None:
     else:
         raise AssertionError("the request was not written down")
     assert "ready" in {line["what"] for line in lines}
+
+
+def test_a_request_without_an_end_does_not_keep_a_service_from_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configured: list[uvicorn.Config] = []
+
+    class Ended:
+        def __init__(self, config: uvicorn.Config) -> None:
+            configured.append(config)
+
+        def run(self) -> None:
+            """End at once."""
+
+    monkeypatch.setattr(uvicorn, "Server", Ended)
+    monkeypatch.setattr(logs, "install", logging.NullHandler)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    switch = sys.getswitchinterval()
+    try:
+        serve(settings_at(tmp_path, threshold_seconds=2.5))
+    finally:
+        sys.setswitchinterval(switch)
+    waits = configured[0].timeout_graceful_shutdown
+    assert waits is not None
+    assert 2.5 < waits < 60  # longer than any run that is waited for, and less than systemd or Docker wait
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenErro
 from sordino.gate import ApprovalError
 from sordino.ledger.receipt import Receipt, verify_receipt
 from sordino.serve.identity import Principal
-from sordino.serve.refusals import ForbiddenError, StateError, UnknownError
+from sordino.serve.refusals import BusyError, ForbiddenError, StateError, UnknownError
+from sordino.serve.registry import MOST_WISHES
 from sordino.serve.service import Service
 
 
@@ -181,6 +182,23 @@ def test_policies_are_kept_and_approvals_are_used_once(service: Service) -> None
     with pytest.raises(ApprovalError):
         service.run(ANALYST, count("0.3"))
     assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.3)
+
+
+def test_wishes_of_one_analyst_do_not_hide_those_of_others(service: Service) -> None:
+    service.set_policy(OWNER, "trips", {"approval": "0"})
+    amounts = [f"0.{number}" for number in range(100, 100 + MOST_WISHES)]
+    for amount in (*amounts, amounts[0]):  # the same again is the same wish
+        with pytest.raises(ApprovalError):
+            service.run(ANALYST, count(amount))
+    with pytest.raises(BusyError) as refused:
+        service.run(ANALYST, count("0.2"))
+    assert refused.value.code == "SRD-S014"
+    with pytest.raises(ApprovalError):
+        service.run(OTHER, count("0.2"))
+    assert len(service.approvals(OWNER)) == MOST_WISHES + 1
+    service.decide(OWNER, service.approvals(ANALYST)[0]["id"], False, "no")
+    with pytest.raises(ApprovalError):
+        service.run(ANALYST, count("0.2"))
 
 
 def test_an_approval_is_given_back_when_nothing_was_charged(service: Service) -> None:

@@ -67,6 +67,20 @@ def test_production_starts_with_nothing_that_weakens_it(monkeypatch: pytest.Monk
         Settings(**PRODUCTION)
 
 
+@pytest.mark.parametrize("witness", ["budget.witness", "budget.db.witness", "../here/w", "link/w"])
+def test_production_has_no_witness_beside_the_ledger(tmp_path: Path, witness: str) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    (here / "link").symlink_to(here)
+    database = str(here / "budget.db")
+    with pytest.raises(SettingsError, match="own directory") as refused:
+        Settings(**PRODUCTION | {"database": database, "witness": str(here / witness)})
+    assert refused.value.code == "SRD-S011"
+    assert Settings(**PRODUCTION | {"database": database, "witness": str(tmp_path / "w")}).production
+    assert Settings(**PRODUCTION | {"database": "postgresql://host/ledger", "witness": "w"}).production
+    assert Settings(database=database, witness=str(here / witness)).witness
+
+
 def test_files_lie_beside_the_database() -> None:
     assert Settings(database="/var/lib/x/budget.db").beside == Path("/var/lib/x")
     assert Settings(database="postgresql://h/d", data="/srv").beside == Path("/srv")

@@ -19,6 +19,7 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.events import Pure
 from sordino.errors import ArgumentError, BudgetError, GrantError, QuestionError
 from sordino.ledger.witness import FileWitness
+from sordino.serve.api.shapes import DatasetFull
 from sordino.serve.app import create_app
 from sordino.serve.browsing import COOKIE, begin_session, end_session, form_session_of, session_of
 from sordino.serve.identity import Principal
@@ -101,6 +102,20 @@ def test_days_with_budgets_of_their_own(tmp_path: Path) -> None:
         service.ledger.freeze("SRD-L068")
         service.ledger.restore("olga", "put back")
         assert [part for _, part in service.budget(OWNER, "visits")["points"]][:2] == [0.75, 0.75]
+
+
+def test_all_that_is_told_about_a_data_set_is_described(tmp_path: Path) -> None:
+    days, fares = [date(2026, 11, 1)] * 3, [1.0, 2.0, 3.0]
+    columns = {"rider": [1, 2, 3], "day": days, "fare": fares, "blob": [b"x"] * 3}
+    pq.write_table(pa.table(columns), tmp_path / "visits.parquet")
+    further = (
+        "columns: {fare: {bounds: [0, 9], granularity: 0.5}}\nviews: {dear: SELECT fare FROM visits WHERE fare > 2}\n"
+    )
+    with Service.open(settings_at(tmp_path)) as service:
+        told = service.register(OWNER, BY_DAY + further, {"epsilon": 1})
+        assert all((told["tables"][0]["hidden"], told["views"], told["blocks"]))
+        described = DatasetFull.model_validate(told).model_dump(exclude_unset=True)
+        assert json.loads(json.dumps(described, default=str)) == told
 
 
 def test_days_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

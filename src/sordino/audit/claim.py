@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -48,14 +49,18 @@ class Claim:
     curve: Curve = field(compare=False, repr=False)
     trade_off: TradeOff = field(compare=False, repr=False)
     """The least errors of any attack that the claim allows."""
+    exact: tuple[Fraction, Fraction] | None = None
+    """ε and δ to the last digit, where these two are all that is promised; `points` are floats."""
+    whole: bool = True
+    """Whether `trade_off` is all that is promised; if not, it is what the `points` promise."""
 
     @classmethod
     def pure(cls, epsilon: Number) -> Claim:
         """Return the claim of ε-differential privacy."""
         exact = rational("epsilon", epsilon, least=0)
         epsilon = rounded_up(exact)
-        curve = _randomized_response(epsilon, 0.0)
-        return cls(f"ε = {float(exact):g}", ((epsilon, 0.0),), curve, TradeOff.approximate(exact))
+        curve, pair = _randomized_response(epsilon, 0.0), (exact, Fraction(0))
+        return cls(f"ε = {float(exact):g}", ((epsilon, 0.0),), curve, TradeOff.approximate(exact), pair)
 
     @classmethod
     def approximate(cls, epsilon: Number, delta: Number) -> Claim:
@@ -67,7 +72,7 @@ class Claim:
             return cls.pure(exact)
         words, at = f"ε = {float(exact):g} at δ = {float(chance):g}", float(chance)
         curve = _randomized_response(rounded_up(exact), at)
-        return cls(words, ((rounded_up(exact), at),), curve, TradeOff.approximate(exact, chance))
+        return cls(words, ((rounded_up(exact), at),), curve, TradeOff.approximate(exact, chance), (exact, chance))
 
     @classmethod
     def gaussian(cls, mu: Number) -> Claim:
@@ -103,7 +108,8 @@ class Claim:
             accountants.epsilon(run, _EVENT_DELTAS[-1])  # says why nobody prices it
             raise ArgumentError("this event promises nothing at any δ that samples could show", "SRD-A003")
         known = dict(reversed(points))
-        return cls(type(run).__name__, points, curve, TradeOff.profile(known.__getitem__, np.array(sorted(known))))
+        promised = TradeOff.profile(known.__getitem__, np.array(sorted(known)))
+        return cls(type(run).__name__, points, curve, promised, whole=False)
 
     @classmethod
     def read(cls, value: Any) -> Claim:

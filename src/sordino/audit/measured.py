@@ -114,6 +114,8 @@ class Measured:
     draws_to_refute: int | None = None
     witness: Witness | None = None
     exact: bool = False
+    holds: bool = False
+    """Whether the claim is known to hold on these pairs, all of it; only where `exact`."""
     trade_off: TradeOffBounds | None = None
     name: str = "mechanism"
 
@@ -122,7 +124,7 @@ class Measured:
         """The verdict in one word."""
         if self.refuted:
             return Verdict.REFUTED
-        return Verdict.HOLDS if self.exact and self.claim is not None else Verdict.NOT_REFUTED
+        return Verdict.HOLDS if self.holds else Verdict.NOT_REFUTED
 
     def __str__(self) -> str:
         at = f" at δ = {self.delta:g}" if self.delta else ""
@@ -143,7 +145,7 @@ class Measured:
         return "\n".join(lines)
 
     def _remark(self, promised: float) -> str:
-        if self.refuted and self.epsilon <= promised:
+        if self.refuted and self.epsilon <= promised and not self.exact:
             return " (all bets together refute it; fresh draws of one event show this much)"
         if self.refuted or self.exact or self.epsilon <= promised:
             return ""

@@ -77,7 +77,7 @@ def measure(
     at = None if delta is None else float(rational("delta", delta, least=0, most=1))
     level = float(probability("confidence", confidence))
     if subject.law is not None:
-        return replace(measure_exactly(subject.law, subject.pairs, promised, delta=at or 0.0), name=subject.name)
+        return replace(measure_exactly(subject.law, subject.pairs, promised, delta=at), name=subject.name)
     allowed = whole("draws", draws, least=200 * len(subject.pairs))
     with _shown(progress) as tell:
         return _Audit(_seeded(subject, seed), promised, at, level, allowed, tell).run()

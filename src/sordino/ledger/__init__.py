@@ -14,8 +14,9 @@ A floor plan, from the ground up (a floor may import those below it, never the o
 *judgement*  ``balance`` · ``state`` (what the entries add up to) · ``undoing`` · ``snapshot`` · ``refusal`` ·
              ``decisions`` (what may be appended next)
 *receipt*    ``receipt`` (one release, its price and its proof, checked offline)
-*keeping*    ``schema``, ``store``, ``store_sqlite``, ``store_postgres``, ``migrations`` (rows) · ``witness`` (a memory
-             elsewhere) · ``nodes`` (hashes that are kept) · ``opening`` · ``log`` (bytes under a signed root)
+*keeping*    ``schema``, ``statements``, ``store``, ``store_sqlite``, ``store_postgres``, ``migrations`` (rows) ·
+             ``witness`` (a memory elsewhere) · ``nodes`` (hashes that are kept) · ``opening`` · ``log`` (bytes under a
+             signed root)
 *use*        ``loading`` · ``together`` (group commit) · ``session`` (one process at a ledger) · ``reservation`` ·
              ``restoring`` · ``locate``, ``verify`` (read everything again, name what is wrong) · ``ledger`` (open,
              reserve, settle) · ``account`` (the verbs of an account in memory, on a ledger)

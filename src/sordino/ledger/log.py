@@ -62,7 +62,7 @@ class Log:
     def begin(self) -> None:
         """Write the head of an empty ledger if the store has none."""
         with self.store.writing() as writing:
-            if writing.lock_head() is not None:
+            if writing.lock_head() is not None or writing.lock_opening() is not None:
                 return
             if self.witness.recall() is None:
                 self.witness.begin(Seen(0, self.head.note))

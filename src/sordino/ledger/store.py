@@ -7,44 +7,32 @@ PostgreSQL: the head's row is locked, at READ COMMITTED, so that what is read af
 not a snapshot from before the wait). When the block has ended without an error, all that was put is on disk, together.
 **Assumes.** The disk keeps what it has been told to sync. A process that is killed loses its lock: at once on SQLite,
 and on PostgreSQL as soon as the server sees its connection end.
-
-Statements are written in SQLAlchemy once and compiled once for each store; the hot ones are five of them.
 """
 
 from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import (
-    ClauseElement,
-    Connection,
-    Dialect,
-    Engine,
-    Table,
-    and_,
-    bindparam,
-    delete,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import Engine, Table
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 
 from sordino.errors import LedgerError
 
-from .schema import ENTRIES, HEAD, RELEASES, SNAPSHOTS, TILES, bring_up_to_date
+from .schema import ENTRIES, RELEASES, bring_up_to_date
+from .statements import STATEMENTS, Statement, insertion
 
 BATCH = 4096
 """How many entries are read at a time when many are."""
 _MOST_ROWS = 64  # in one statement
+_HEAD_KINDS = (int, bytes, str)
 BUSY = "SRD-L051"
 """The code of a store whose writers had to wait for too long."""
 
@@ -80,32 +68,13 @@ class UnknownOutcomeError(LedgerError):
     """The store did not say whether a commit succeeded: whoever asked must look."""
 
 
-class Statement:
-    """One statement, compiled once; parameters by name."""
-
-    def __init__(self, clause: ClauseElement, dialect: Dialect) -> None:
-        compiled: Any = clause.compile(dialect=dialect)
-        self._text = str(compiled)
-        self._order: list[str] | None = compiled.positiontup
-        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
-
-    @property
-    def text(self) -> str:
-        """The SQL of it."""
-        return self._text
-
-    def run(self, cursor: DBAPICursor, values: Mapping[str, Any]) -> DBAPICursor:
-        """Execute it on the driver's own cursor: what SQLAlchemy adds to one takes longer than SQLite does."""
-        named = {**self._fixed, **values}
-        cursor.execute(self._text, named if self._order is None else [named[name] for name in self._order])
-        return cursor
-
-
 class Store(ABC):
     """Rows of one ledger. One thread writes at a time; any number may read."""
 
     begin = "BEGIN"
     """How a writer's transaction begins."""
+    alone: str | None = None
+    """What makes others who open this store wait until the transaction ends, where its beginning does not."""
 
     def __init__(self, engine: Engine, place: str) -> None:
         self.engine = engine
@@ -114,7 +83,7 @@ class Store(ABC):
         # The second is what Python's driver makes of an error of SQLite that quotes damaged text.
         self.failures: tuple[type[Exception], ...] = (engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._any_failure: tuple[type[Exception], ...] = (*self.failures, DBAPIError)
-        self._statements = {name: Statement(clause, engine.dialect) for name, clause in _STATEMENTS.items()}
+        self._statements = {name: Statement(clause, engine.dialect) for name, clause in STATEMENTS.items()}
         self._insertions: dict[tuple[str, int], tuple[Statement, list[str]]] = {}
         self._turn = threading.Lock()
         self._writer: PoolProxiedConnection | None = None
@@ -129,15 +98,12 @@ class Store(ABC):
         try:
             with self.engine.connect() as connection:
                 connection.exec_driver_sql(self.begin)
-                self.lock_schema(connection)
+                if self.alone is not None:
+                    connection.exec_driver_sql(self.alone)
                 bring_up_to_date(connection)
                 connection.exec_driver_sql("COMMIT")
         except self._any_failure as error:
             raise self._meaning(error) from None
-
-    @abstractmethod
-    def lock_schema(self, connection: Connection) -> None:
-        """Make others who open this store wait until the tables are there."""
 
     @abstractmethod
     def explain(self, error: BaseException | None) -> LedgerError:
@@ -242,10 +208,7 @@ class Store(ABC):
         """Return the statement that inserts so many rows at once, and the names of its parameters, row by row."""
         found = self._insertions.get((table.name, rows))
         if found is None:
-            names = [[f"{column.name}{row}" for column in table.columns] for row in range(rows)]
-            values: list[Any] = [dict(zip(table.columns.keys(), map(bindparam, row), strict=True)) for row in names]
-            statement = Statement(insert(table).values(values), self.engine.dialect)
-            found = self._insertions[table.name, rows] = statement, list(chain.from_iterable(names))
+            found = self._insertions[table.name, rows] = insertion(table, rows, self.engine.dialect)
         return found
 
     def close(self) -> None:
@@ -332,6 +295,12 @@ class Writing(Reading):
         rows = [(first + at, body, None) for at, body in enumerate(bodies[:-1])]
         self._insert(ENTRIES, [*rows, (first + len(rows), bodies[-1], signature)])
 
+    def lock_opening(self) -> Head | None:
+        """Let others who open this store wait, and return the head if one of them was quicker."""
+        if self._store.alone is not None:
+            self._cursor.execute(self._store.alone)
+        return self.head()
+
     def begin_head(self, head: Head) -> None:
         """Write the first head of a new ledger."""
         self._run("begin_head", one=1, size=head.size, frontier=head.frontier, note=head.note)
@@ -361,40 +330,3 @@ class Writing(Reading):
         """Write a snapshot down in place of all earlier ones."""
         self._run("drop_snapshots")
         self._run("put_snapshot", size=snapshot.size, body=snapshot.body, note=snapshot.note)
-
-
-_HEAD = select(HEAD.c.size, HEAD.c.frontier, HEAD.c.note).order_by(HEAD.c.one)
-_HEAD_KINDS = (int, bytes, str)
-_RELEASE = select(RELEASES.c.id, RELEASES.c.settled, RELEASES.c.body)
-
-
-def _between(column: Any) -> Any:
-    return and_(column >= bindparam("start"), column < bindparam("stop"))
-
-
-_STATEMENTS: dict[str, ClauseElement] = {
-    "head": _HEAD,
-    "lock_head": _HEAD.with_for_update(),  # says nothing on SQLite, where the transaction itself is the lock
-    "bodies": select(ENTRIES.c.position, ENTRIES.c.body)
-    .where(_between(ENTRIES.c.position))
-    .order_by(ENTRIES.c.position),
-    "signature": select(ENTRIES.c.position, ENTRIES.c.signature)
-    .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
-    .order_by(ENTRIES.c.position)
-    .limit(1),
-    "beyond": select(ENTRIES.c.position)
-    .where(ENTRIES.c.position >= bindparam("size"))
-    .order_by(ENTRIES.c.position)
-    .limit(1),
-    "tiles": select(TILES.c.place, TILES.c.hash)
-    .where(TILES.c.level == bindparam("level"), _between(TILES.c.place))
-    .order_by(TILES.c.place),
-    "release": _RELEASE.where(RELEASES.c.id == bindparam("id")),
-    "releases": _RELEASE.where(_between(RELEASES.c.settled)).order_by(RELEASES.c.settled),
-    "snapshots": select(SNAPSHOTS.c.size, SNAPSHOTS.c.body, SNAPSHOTS.c.note).order_by(SNAPSHOTS.c.size.desc()),
-    "begin_head": insert(HEAD),
-    "put_head": update(HEAD).values({name: bindparam(name) for name in ("size", "frontier", "note")}),
-    "put_tile": insert(TILES),
-    "drop_snapshots": delete(SNAPSHOTS),
-    "put_snapshot": insert(SNAPSHOTS),
-}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self, cast
 
 import psycopg
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import create_engine
 from sqlalchemy.engine import make_url
 from sqlalchemy.engine.interfaces import DBAPICursor
 from sqlalchemy.exc import ArgumentError as UnreadableURL
@@ -56,6 +56,7 @@ class PostgresStore(Store):
 
     # Said at each beginning, as a server may be set to another level; a stale snapshot would admit too much.
     begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+    alone = f"SELECT pg_advisory_xact_lock({_OPENING})"
 
     def __init__(self, url: str, *, patience: float = PATIENCE) -> None:
         try:
@@ -97,10 +98,6 @@ class PostgresStore(Store):
         """Return whether the server itself said no, so that it has undone the transaction."""
         state = getattr(error, "sqlstate", None)
         return state is not None and not state.startswith(_GONE)
-
-    def lock_schema(self, connection: Connection) -> None:
-        """Wait for others who are opening a ledger in this database."""
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_OPENING})")
 
     def explain(self, error: BaseException | None) -> LedgerError:
         """Return what PostgreSQL's state code means; its own words may show parameters."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sqlalchemy import Connection, create_engine, event
+from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL
 
 from sordino.errors import FrozenError, LedgerError
@@ -34,9 +34,6 @@ class SqliteStore(Store):
         )
         event.listen(engine, "connect", _configure)
         super().__init__(engine, str(self.path))
-
-    def lock_schema(self, connection: Connection) -> None:
-        """Do nothing more: the transaction began as a writer's."""
 
     def check_place(self) -> None:
         """Raise if the file was replaced or removed: what is written to the open one would be lost with it."""

@@ -4,9 +4,12 @@ A floor plan, from the ground up (a floor may import those below it, never the o
 
 *refusing*   ``refusals`` (what the service says no with) · ``settings``
 *keeping*    ``tables``, ``registry`` (data sets, policies, approvals, jobs) · ``identity`` (tokens, members, sessions)
+             · ``machine`` (who uses it)
 *asking*     ``reading`` (a question as a dictionary) · ``quoting``, ``quotation`` (prices, without a lock) · ``slots``
              (a gate with fixed times) · ``house`` (ledger, registry, open data sets) · ``questions`` (a run) · ``jobs``
+             · ``interrupted`` (what a crash left behind)
 *telling*    ``journal`` (the ledger, by release and by scope) · ``budgets`` · ``catalogue`` · ``archive`` · ``proofs``
+             · ``event_words`` (what was run, in plain words)
 *owning*     ``owning`` (registration, budgets, policies, approvals)
 *service*    ``service``: all of the above as one object, in plain dictionaries; nothing below this line knows of HTTP
 *HTTP*       ``problems`` (one shape of errors) · ``limits`` · ``logs`` · ``metrics`` · ``doors`` (first in, last out) ·

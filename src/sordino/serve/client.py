@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import httpx
 
 _SECONDS = 60.0
+_IDLE = 2.0
+"""An idle connection is given up after so many seconds: a request that crosses the server's own end of it is lost."""
 _AMOUNTS = ("epsilon", "rho", "noise", "delta")
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -214,7 +216,8 @@ def http_client(url: str | None, token: str | None) -> httpx.Client:
     parts = urlsplit(url)
     if parts.scheme != "https" and not (parts.scheme == "http" and parts.hostname in _LOOPBACK):
         raise ArgumentError("the url must begin with https://, or the token would travel in the clear", "SRD-A002")
-    return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=_SECONDS)
+    limits = httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_IDLE)
+    return httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, timeout=_SECONDS, limits=limits)
 
 
 def question(dataset: str, text: str, words: Mapping[str, Any], field: str = "sql") -> dict[str, Any]:

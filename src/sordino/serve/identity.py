@@ -11,7 +11,6 @@ database cannot use it. An expired or revoked token, and every session that bega
 from __future__ import annotations
 
 import base64
-import getpass
 import hashlib
 import hmac
 import json
@@ -26,6 +25,7 @@ from sordino.arguments import one_of, whole
 from sordino.errors import ArgumentError
 from sordino.ledger.scope import checked_name
 
+from .machine import user
 from .refusals import ForbiddenError, UnauthenticatedError, UnknownError
 from .registry import milliseconds, random_hex
 from .tables import MEMBERS, SESSIONS, TOKENS
@@ -74,7 +74,7 @@ class Principal:
 
 def local_owner() -> Principal:
     """Return whoever uses this machine as the owner: who can open the database and its key may do all anyway."""
-    return Principal(checked_name("the user of this machine", getpass.getuser()), "owner")
+    return Principal(checked_name("the user of this machine", user()), "owner")
 
 
 def digest_of(secret: str) -> str:

@@ -24,15 +24,12 @@ from sordino.ledger.ledger import Ledger
 from sordino.ledger.periods import moment
 
 from .identity import Principal
+from .interrupted import INTERRUPTED, LOST, LOST_CHARGED
 from .logs import tell_failure
 from .questions import key_digest
 from .refusals import MUTE, BusyError, UnknownError, shape
 from .registry import Registry, milliseconds, random_hex
 from .settings import Settings
-
-INTERRUPTED = "SRD-R009"
-_LOST = "this run was interrupted before it was charged; ask again"
-_LOST_CHARGED = "this run was interrupted after it was charged; what was charged stays charged"
 
 Run = Callable[[Principal, Mapping[str, Any], str | None, Callable[[str], None]], dict[str, Any]]
 
@@ -112,13 +109,14 @@ class Jobs:
     def job(self, who: Principal, identifier: str) -> dict[str, Any]:
         """Return how far a job is; another's is unknown."""
         row = self._registry.job(identifier)
-        if row is None or (who.role != "owner" and row.subject != who.subject):
+        if row is None or not _may_see(who, row):
             raise UnknownError("job")
         return _shown(row)
 
     def jobs(self, who: Principal, limit: int = 50) -> list[dict[str, Any]]:
         """Return the newest jobs: one's own, or for an owner all."""
-        return [_shown(row) for row in self._registry.jobs(None if who.role == "owner" else who.subject, limit)]
+        rows = self._registry.jobs(None if who.role == "owner" else who.subject, limit)
+        return [_shown(row) for row in rows if _may_see(who, row)]
 
     def recover(self) -> int:
         """Finish what a process of the same name left behind when it died; return how many jobs that were.
@@ -128,13 +126,13 @@ class Jobs:
         left = self._registry.unfinished_jobs(self._settings.instance)
         for row in left:
             found = self._ledger.replayed(row.key)
-            values: dict[str, Any] = {"stage": "failed", "code": INTERRUPTED, "message": _LOST}
+            values: dict[str, Any] = {"stage": "failed", "code": INTERRUPTED, "message": LOST}
             if found is not None and found.release is not None:
                 values = {"stage": "settled", "release": found.id}
             elif found is not None:
                 if found.running:
                     self._ledger.fail(found.id, INTERRUPTED)
-                values["message"] = _LOST_CHARGED
+                values["message"] = LOST_CHARGED
             self._registry.change_job(row.id, finished=milliseconds(), **values)
         return len(left)
 
@@ -174,6 +172,11 @@ class Jobs:
             tell_failure("a run failed inside", error, debug=self._settings.debug, job=job.id)
             values = {"stage": "failed", "code": MUTE[0], "message": MUTE[1]}
         self._registry.change_job(job.id, finished=milliseconds(), **values)
+
+
+def _may_see(who: Principal, row: Row[Any]) -> bool:
+    """Whether it is one's own, about a data set that this token is for; an owner's are all."""
+    return who.role == "owner" or (row.subject == who.subject and who.may_see(row.dataset))
 
 
 def _shown(row: Row[Any]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ True
 
 from __future__ import annotations
 
-import getpass
 from typing import Self
 
 from sordino.accounting.budget import Budget
@@ -31,6 +30,8 @@ from sordino.ledger.witness import Witness
 from sordino.query.ask import DataAccount
 from sordino.query.data.dataset import Dataset
 from sordino.query.model.blocks import kind_of_blocks
+
+from .machine import user
 
 
 class House:
@@ -58,14 +59,14 @@ class House:
         """
         if not isinstance(dataset, Dataset):
             raise ArgumentError(f"dataset must be made by dataset(…), not {type(dataset).__name__}", "SRD-A001")
-        who = analyst or getpass.getuser()
+        who = analyst or user()
         scope = Scope("dataset", dataset.name)
         self._open(scope, dataset, budget, refresh, groups, who)
         return DataAccount(dataset, Gate(self.ledger, scope, who, project=project, policy=policy))
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str, by: str | None = None) -> None:
         """Give a data set another budget; who did it and why is in the ledger for good."""
-        self.ledger.set_budget(Scope("dataset", dataset), budget, by or getpass.getuser(), reason)
+        self.ledger.set_budget(Scope("dataset", dataset), budget, by or user(), reason)
 
     def verify(self) -> Report:
         """Read the whole ledger again and judge it: every entry, every signature, the witness."""

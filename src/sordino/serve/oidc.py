@@ -1,15 +1,16 @@
 """Login by OpenID Connect: the authorization code flow with PKCE, by authlib.
 
 ``/oidc/login`` sends a browser to the issuer; ``/oidc/callback`` takes it back, exchanges the code, checks the identity
-token (signature by the issuer's published keys, issuer, audience, expiry, nonce) and begins a session, if an owner has
-admitted the subject. A subject is the issuer's `sub`, or the e-mail address where the issuer says that it is verified
-and an owner has admitted that.
+token (signature by the issuer's published keys, issuer, audience, party, expiry, nonce) and begins a session, if an
+owner has admitted the subject. A subject is the issuer's `sub`, or the e-mail address where the issuer says that it is
+verified and an owner has admitted that.
 
 What must come back unchanged (state, nonce, PKCE verifier) waits in a signed cookie that is good for ten minutes.
 """
 
 from __future__ import annotations
 
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,7 @@ router = APIRouter(include_in_schema=False)
 
 _STATE = "sordino_login"
 _STATE_SECONDS = 600
+_DISCOVERED_SECONDS = 300
 _LEEWAY_SECONDS = 60
 _ALGORITHMS = ["RS256", "PS256", "ES256", "EdDSA"]
 _FAILED = "the login did not succeed; begin again"
@@ -108,10 +110,22 @@ async def _claims(
             sub={"essential": True},
         )
         registry.validate(decoded.claims)
+        _check_party(decoded.claims, settings.oidc_client)
     except (httpx.HTTPError, JoseError, KeyError, TypeError, ValueError, OAuthError):
         raise UnauthenticatedError(_FAILED, "SRD-S012") from None
     claims: dict[str, Any] = decoded.claims
     return claims
+
+
+def _check_party(claims: dict[str, Any], client: str | None) -> None:
+    """Refuse a token that is for others as well, unless it was made out to this client (OpenID Connect Core, 3.1.3.7).
+
+    Whoever else it is for could have passed it on.
+    """
+    audience = claims["aud"]
+    several = isinstance(audience, list) and len(audience) > 1
+    if claims.get("azp", None if several else client) != client:
+        raise ValueError("azp")
 
 
 def _begin(identities: Identities, claims: dict[str, Any], hours: int) -> str:
@@ -147,6 +161,16 @@ def _client(request: Request) -> AsyncOAuth2Client:
 
 
 async def _discovered(request: Request, client: AsyncOAuth2Client) -> dict[str, Any]:
+    """Return where the issuer does what; asked for once in a while, as anybody can begin a login."""
+    kept, asked = getattr(request.app.state, "oidc_discovered", (None, 0.0))
+    if kept is None or time.monotonic() - asked > _DISCOVERED_SECONDS:
+        kept, asked = await _discover(request, client), time.monotonic()
+        request.app.state.oidc_discovered = kept, asked
+    found: dict[str, Any] = kept
+    return found
+
+
+async def _discover(request: Request, client: AsyncOAuth2Client) -> dict[str, Any]:
     issuer = (service_of(request).settings.oidc_issuer or "").rstrip("/")
     try:
         found = await client.request("GET", f"{issuer}/.well-known/openid-configuration", withhold_token=True)

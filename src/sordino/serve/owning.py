@@ -91,13 +91,20 @@ def cap(
     if known:
         house.ledger.set_budget(scope, read_budget(budget), who.subject, reason)
         return
+    if (kind == "group") != (unit is not None):
+        raise ArgumentError(
+            "a group protects whom its data sets protect, so say its unit, as they do; an analyst and a project have "
+            "none",
+            "SRD-A003",
+        )
     protects = {"unit": unit, "neighbours": Neighbours.ADD_REMOVE} if kind == "group" else {}
     house.ledger.open_scope(scope, Rule.open(read_budget(budget), refresh=refresh, **protects), who.subject)  # type: ignore[arg-type]
 
 
 def approvals(house: House, who: Principal) -> list[dict[str, Any]]:
-    """Return wishes for approval: an analyst's own, or all of them."""
-    return [shown_approval(row) for row in house.registry.approvals(who.subject if who.role == "analyst" else None)]
+    """Return wishes for approval: an analyst's own, about what the token is for, or all of them."""
+    rows = house.registry.approvals(who.subject if who.role == "analyst" else None)
+    return [shown_approval(row) for row in rows if who.may_see(row.dataset)]
 
 
 def decide(house: House, who: Principal, identifier: str, approve: bool, reason: str) -> dict[str, Any]:

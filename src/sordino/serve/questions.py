@@ -18,10 +18,11 @@ from sordino.query.answer.answer import Answer
 
 from .house import Asked, House, Stage
 from .identity import Principal
+from .interrupted import INTERRUPTED, LOST_CHARGED, left_behind
 from .quotation import quotation
 from .reading import Read
-from .refusals import StateError
-from .registry import random_hex
+from .refusals import BusyError, StateError
+from .registry import MOST_WISHES, random_hex
 
 _LONGEST_KEY = 200
 
@@ -47,7 +48,7 @@ def run(house: House, who: Principal, question: Mapping[str, Any], key: str | No
     hidden = key_digest(who, random_hex() if key is None else key)
     earlier = None if key is None else house.ledger.replayed(hidden)
     if earlier is not None:
-        return _replayed(house, read, earlier)
+        return _replayed(house, read, earlier, hidden)
     approval = house.registry.take_approval(who.subject, read.digest)
     gate = {
         "project": read.project,
@@ -59,11 +60,17 @@ def run(house: House, who: Principal, question: Mapping[str, Any], key: str | No
     try:
         answer = _answered(house, who, asked, read, gate)
     except ReplayedError as error:
-        return _replayed(house, read, error.replay)
+        if approval is not None:
+            house.registry.return_approval(approval)
+        return _replayed(house, read, error.replay, hidden)
     except ApprovalError as error:
+        if (meanwhile := house.ledger.replayed(hidden)) is not None:  # sent twice, and the other one had the approval
+            return _replayed(house, read, meanwhile, hidden)
         wish = house.registry.ask_approval(
             read.dataset, who.subject, read.digest, json.dumps(read.plain, ensure_ascii=False), error.message
         )
+        if wish is None:
+            raise BusyError(f"{MOST_WISHES} of your wishes for approval wait already", "SRD-S014", 60) from None
         raise ApprovalError(f"{error.message} (asked for as approval {wish})", error.code) from None
     except RunError:
         raise
@@ -96,11 +103,13 @@ def _answered(house: House, who: Principal, asked: Asked, read: Read, gate: dict
     raise BudgetError(said + (f"; what falls short is {short}" if short else ""), "SRD-B001")
 
 
-def _replayed(house: House, read: Read, earlier: Replay) -> dict[str, Any]:
+def _replayed(house: House, read: Read, earlier: Replay, key: str) -> dict[str, Any]:
     if earlier.request != read.digest:
         raise ConflictError(
             "this idempotency key was used before for another request; use a new key for a new request", "SRD-L030"
         )
+    if left_behind(house, earlier, key):
+        raise RunError(LOST_CHARGED, INTERRUPTED)
     if earlier.running:
         raise StateError("the request under this idempotency key is still running; ask again later", "SRD-S008")
     if earlier.release is None:

@@ -20,6 +20,8 @@ from sordino.gate import FREE, Policy
 from .tables import APPROVALS, DATASETS, JOBS, engine_at
 
 MOST_LISTED = 500
+MOST_WISHES = 20
+"""Releases of one analyst that may wait for approval."""
 _DATASET = select(DATASETS).where(DATASETS.c.name == bindparam("wanted"))  # built once: every question asks it
 
 
@@ -103,13 +105,18 @@ class Registry:
 
     # Approvals
 
-    def ask_approval(self, dataset: str, subject: str, digest: str, question: str, message: str) -> str:
-        """Return the id under which a release waits for approval: that of an open wish for the same, or a new one."""
-        same = and_(APPROVALS.c.digest == digest, APPROVALS.c.subject == subject, APPROVALS.c.state == "pending")
+    def ask_approval(self, dataset: str, subject: str, digest: str, question: str, message: str) -> str | None:
+        """Return the id under which a release waits for approval: that of an open wish for the same, or a new one.
+
+        None if so many wishes of the subject wait that the owner would no longer see those of others.
+        """
+        mine = and_(APPROVALS.c.subject == subject, APPROVALS.c.state == "pending")
         with self.engine.begin() as connection:
-            found = connection.execute(select(APPROVALS.c.id).where(same)).scalar()
+            found = connection.execute(select(APPROVALS.c.id).where(mine, APPROVALS.c.digest == digest)).scalar()
             if found is not None:
                 return str(found)
+            if len(connection.execute(select(APPROVALS.c.id).where(mine).limit(MOST_WISHES)).all()) == MOST_WISHES:
+                return None
             identifier = random_hex(8)
             connection.execute(
                 insert(APPROVALS).values(
@@ -188,3 +195,9 @@ class Registry:
         asked = select(JOBS).where(JOBS.c.instance == instance, JOBS.c.finished.is_(None))
         with self.engine.connect() as connection:
             return list(connection.execute(asked))
+
+    def unfinished(self, key: str) -> bool:
+        """Return whether there is a job under the digest of an idempotency key that nobody has finished."""
+        asked = select(JOBS.c.id).where(JOBS.c.key == key, JOBS.c.finished.is_(None)).limit(1)
+        with self.engine.connect() as connection:
+            return connection.execute(asked).first() is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import sys
 from contextlib import suppress
@@ -15,6 +16,8 @@ from .settings import Settings
 
 _SWITCH_SECONDS = 0.0005
 """How long one thread computes before others have a turn: prices should not hold up whoever answers requests."""
+_SECONDS_TO_ANSWER = 10
+"""How long, beyond the threshold of runs, requests have to end when the service is stopped."""
 
 
 def serve(settings: Settings) -> None:
@@ -38,6 +41,9 @@ def serve(settings: Settings) -> None:
                 access_log=False,  # addresses with their parameters stay out of logs
                 server_header=False,
                 proxy_headers=False,
+                # A run that takes longer is a job, which is waited for below; whoever sends a request without an end is
+                # not waited for.
+                timeout_graceful_shutdown=math.ceil(settings.threshold_seconds) + _SECONDS_TO_ANSWER,
             )
         )
         logs.tell("ready", host=settings.host, port=settings.port)

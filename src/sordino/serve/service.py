@@ -16,6 +16,7 @@ can hold. Nothing here knows of HTTP.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
@@ -33,7 +34,7 @@ from .identity import Identities, Principal
 from .jobs import Jobs
 from .journal import Journal
 from .proposing import proposal
-from .refusals import SettingsError
+from .refusals import BusyError, SettingsError
 from .registry import Registry, random_hex
 from .settings import Settings
 from .verifying import Verifying
@@ -60,6 +61,7 @@ class Service:
         self.jobs = Jobs(self.run, house.ledger, house.registry, house.settings)
         self._archive = Archive(house, self.journal)
         self._verifying = Verifying(house.ledger)
+        self._verify_turn = threading.Lock()
 
     @classmethod
     def open(cls, settings: Settings) -> Service:
@@ -167,9 +169,14 @@ class Service:
         return proofs.consistency(self.ledger, old, new)
 
     def verify(self, who: Principal, progress: Progress | None = None) -> Plain:
-        """Read the whole ledger again and judge it; one that is not sound freezes."""
+        """Read the whole ledger again and judge it; one that is not sound freezes. One at a time: it takes long."""
         who.must_be("owner", "auditor")
-        return proofs.verify(self.ledger, progress)
+        if not self._verify_turn.acquire(blocking=False):
+            raise BusyError("the ledger is being verified already; ask again in a while", "SRD-S014", 5.0)
+        try:
+            return proofs.verify(self.ledger, progress)
+        finally:
+            self._verify_turn.release()
 
     def begin_verification(self, who: Principal) -> Plain:
         """Begin to verify in a thread, to be watched by `verification`; one at a time (see ``verifying.py``)."""

@@ -110,12 +110,22 @@ class Settings:
             (_developing(), "Python runs in a development mode, which prints what may be data; start it plainly"),
             (self.witness is None, "no witness is set; name a file elsewhere than the ledger's own directory"),
             (
+                self._witnessed_beside(),
+                "the witness lies in the ledger's own directory, and an old copy of it would bring the old witness "
+                "along; name a file elsewhere, or another sordino",
+            ),
+            (
                 not (self.url or "").startswith("https://"),
                 "url must begin with https://: cookies and tokens travel to it",
             ),
         ):
             if wrong:
                 raise SettingsError(f"this does not start in production: {remedy}", "SRD-S011")
+
+    def _witnessed_beside(self) -> bool:
+        if self.witness is None or self.witness_url is not None or "://" in self.database:
+            return False
+        return Path(self.witness).resolve().parent == Path(self.database).resolve().parent
 
     @property
     def witness_url(self) -> str | None:

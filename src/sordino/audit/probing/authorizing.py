@@ -54,7 +54,7 @@ def authorize(
     for token, who in (
         (None, "nobody"),
         ("sordino", "somebody with a made-up token"),
-        (f"{line.token[:-2]}xx", "a near miss"),
+        (near_miss(line.token), "a near miss"),
     ):
         for path in _READ:
             seen = line.send("GET", path.format(d=dataset), token=token)
@@ -73,9 +73,18 @@ def authorize(
     if owner is not None:
         _revoked(note, line, dataset, owner)
     if auditor is not None:
-        seen = line.send("POST", "/run", json=question, token=auditor)
+        seen = line.run(question, token=auditor)
         note.check(seen.status in _FORBIDDEN, "an auditor may ask", f"status {seen.status}", seen.request)
     return note.probed()
+
+
+def near_miss(token: str) -> str:
+    """Return a token that ends otherwise.
+
+    >>> near_miss("secret"), near_miss("secxx")
+    ('secrxx', 'secyy')
+    """
+    return token[:-2] + ("yy" if token.endswith("xx") else "xx")
 
 
 def _as_analyst(note: Notebook, line: Line, dataset: str) -> None:

@@ -10,7 +10,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
@@ -25,6 +25,12 @@ _LOOK_AGAIN = 0.1
 _LONGEST = 600.0
 _ENDED = ("settled", "failed")
 _STATUS_OF_FAILURE = 424
+_STATUS_OF_REFUSAL = {"SRD-A": 422, "SRD-B": 402, "SRD-C": 422, "SRD-L": 409, "SRD-Q": 422, "SRD-S": 403}
+"""A job may end with what would have been said before data was touched; its code tells."""
+_INSIDE = "SRD-S001"
+"""A mistake of the service's own, which may come after data was touched."""
+_OF_JOBS = frozenset({"location", "retry-after"})
+"""Headers that say that a run took long: whether it did is a matter of load, not of what is answered."""
 
 
 class SilentServiceError(SordinoError):
@@ -97,7 +103,8 @@ class Line:
             response = self._answered(method, path, sent, words)
             if response.status_code != 429 or attempt + 1 == _TRIES:
                 break
-            time.sleep(min(float(response.headers.get("retry-after", "1") or 1), 5.0))
+            after = response.headers.get("retry-after", "")  # seconds, or from some a date
+            time.sleep(min(float(after), 5.0) if after.isdigit() else 1.0)
         seen = Seen(request, response.status_code, dict(response.headers), response.text, time.perf_counter() - begun)
         self._heard(seen)
         return seen
@@ -127,25 +134,28 @@ class Line:
         seen = self.send("POST", "/run", json=dict(question), headers=headers, **words)
         match seen.body:
             case {"job": {"id": str(job)}} if seen.status == 202:
-                return self._ended(seen, job)
+                return self._ended(seen, job, words.get("token", ""))
         return seen
 
-    def _ended(self, seen: Seen, job: str) -> Seen:
+    def _ended(self, seen: Seen, job: str, token: str | None) -> Seen:
         until = time.monotonic() + _LONGEST
         found: Any = None
         while time.monotonic() < until:
-            found = self.get(f"/jobs/{quote(job, safe='')}").body
+            found = self.get(f"/jobs/{quote(job, safe='')}", token=token).body
             if isinstance(found, dict) and found.get("stage") in _ENDED:
                 break
             time.sleep(_LOOK_AGAIN)
+        headers = {name: value for name, value in seen.headers.items() if name.lower() not in _OF_JOBS}
         if not isinstance(found, dict) or found.get("release") is None:
             error = found.get("error") if isinstance(found, dict) else None
-            return Seen(seen.request, _STATUS_OF_FAILURE, seen.headers, json.dumps({"error": error}), seen.seconds)
-        release = self.get(f"/releases/{found['release']}").body
-        receipt = self.get(f"/receipts/{found['release']}").text
+            failed = Seen(seen.request, _STATUS_OF_FAILURE, headers, json.dumps({"error": error}), seen.seconds)
+            refused = {} if failed.code == _INSIDE else _STATUS_OF_REFUSAL
+            return replace(failed, status=refused.get(str(failed.code)[:5], _STATUS_OF_FAILURE))
+        release = self.get(f"/releases/{found['release']}", token=token).body
+        receipt = self.get(f"/receipts/{found['release']}", token=token).text
         body = {"id": release["id"], "dataset": release["dataset"], "sql": release["sql"], "answer": release["answer"]}
         text = json.dumps(body | {"receipt": receipt, "replayed": False})
-        return Seen(seen.request, 200, seen.headers, text, seen.seconds)
+        return Seen(seen.request, 200, headers, text, seen.seconds)
 
     def standing(self, dataset: str) -> Standing:
         """Return how the budget of a data set stands."""

@@ -51,6 +51,21 @@ def of_run(seen: Seen, question: Question) -> Observed:
     return found
 
 
+def of_numbers(seen: Seen, question: Question) -> Observed:
+    """Return the noisy numbers of an answer and how wide their intervals are, column by column.
+
+    Where there is noise, numbers are never the same again; widths are, if nothing but public facts decides them.
+    """
+    found: Observed = {}
+    noisy = [each for each in seen.body["answer"]["columns"] if each["name"] not in question.keys]
+    for place, column in enumerate(noisy, start=1):
+        found[f"numbers in column {place}"] = _text(column["values"])
+        ends = zip(column.get("low") or (), column.get("high") or (), strict=False)
+        widths = [None if None in pair else f"{float(pair[1]) - float(pair[0]):.9g}" for pair in ends]
+        found[f"widths in column {place}"] = _text(widths)
+    return found
+
+
 def of_budget(standing: Standing) -> Observed:
     """Return what is seen of a budget."""
     return {f"{name} of the budget": text for name, text in _fields(standing.plain) if name not in _IN_TIME}

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 from sordino.audit.verdict import CHANCE
@@ -19,7 +20,7 @@ from sordino.audit.verdict import CHANCE
 from .chances import chance
 from .finding import Notebook, Probed
 from .line import Line, Seen, Standing
-from .observables import GROUP, Observed, of_budget, of_refusal_or_price, of_run
+from .observables import GROUP, Observed, of_budget, of_numbers, of_refusal_or_price, of_run
 from .questions import Question
 
 _MOST_TESTS = 1000
@@ -30,6 +31,8 @@ _ROUNDS_OF_GROUPS = ((24, 0.3), (120, 0.0))
 _MOST_AT_ONCE = 12
 _LOOKS_AT_GROUPS = 15
 """How often a question with private keys is asked again to see groups that show now and then."""
+_LOOKS_AT_BUDGETS = 3
+"""A budget may begin anew between two looks at it; what depends on a person differs whenever one looks."""
 _MOST_OF_ONE = 4
 """How often one observable is looked at at length: what proves random so often is noise, such as bounds found."""
 _REFUSED = (400, 401, 402, 403, 404, 409, 413, 422, 429, 503)
@@ -85,8 +88,30 @@ class Oracle:
                 for _ in range(_LOOKS_AT_GROUPS):
                     found |= {name: said for name, said in again(line).items() if name.startswith(GROUP)}
         self._compare(seen, again, promise, runs[0].request)
+        if answered and question.public and self.in_step:
+            self._compare_numbers(runs, asked, question, promise)
         if self.in_step:
             self._compare_budgets()
+
+    def _compare_numbers(
+        self, runs: list[Seen], asked: Mapping[str, Any], question: Question, promise: Promise
+    ) -> None:
+        """Look for numbers, and widths of intervals, that stay as they are and yet differ: there is no noise on them.
+
+        Most change with every answer, so both are asked once more before anything is looked at at length.
+        """
+
+        def again(line: Line) -> Observed:
+            seen = self._run(line, asked)
+            return of_numbers(seen, question) if seen.status == HTTPStatus.OK else {}
+
+        first, second = [of_numbers(run, question) for run in runs], [again(line) for line in self._lines]
+        still = [
+            {name: said for name, said in once.items() if twice.get(name) == said}
+            for once, twice in zip(first, second, strict=True)
+        ]
+        fixed = still[0].keys() & still[1].keys()
+        self._compare([{name: side[name] for name in sorted(fixed)} for side in still], again, promise, runs[0].request)
 
     @property
     def in_step(self) -> bool:
@@ -99,8 +124,11 @@ class Oracle:
         return seen
 
     def _compare_budgets(self) -> None:
-        here, there = (of_budget(line.standing(self._dataset)) for line in self._lines)
-        differs = _differing(here, there)
+        differs: list[str] = []
+        for _ in range(_LOOKS_AT_BUDGETS):
+            differs = _differing(*(of_budget(line.standing(self._dataset)) for line in self._lines))
+            if not differs:
+                break
         words = f"{', '.join(differs)}, after the same runs"
         self._note.check(not differs, "a balance depends on one person", words, f"GET {self._path} at both services")
 
@@ -178,7 +206,9 @@ class Oracle:
         for draws, go_on in _ROUNDS_OF_GROUPS if groups else _ROUNDS:
             if self._tests + 2 * len(pairs) > _MOST_TESTS:
                 return
-            drawn = [[again(line) for _ in range(draws)] for line in self._lines]
+            # In turns, so that whatever else the machines do weighs on both alike.
+            turns = [[again(line) for line in self._lines] for _ in range(draws)]
+            drawn = [list(side) for side in zip(*turns, strict=True)]
             going = {}
             for name, (here, there) in pairs.items():
                 least, words = min(

@@ -23,7 +23,10 @@ def overspend(line: Line, dataset: str, sql: str, runs: int = 16) -> Probed:
     if not before.remaining or before.remaining <= 0:
         return note.probed("the budget does not tell how much ε is left, or nothing is left")
     amount = (Decimal(repr(before.remaining)) / _SHARES).quantize(_DIGITS, ROUND_DOWN)
-    seen = at_once(line, {"dataset": dataset, "sql": sql, "epsilon": str(amount)}, runs)
+    asked = {"dataset": dataset, "sql": sql, "epsilon": str(amount)}
+    if not amount or not _may_run(line.price(asked).body):
+        return note.probed("a quarter of what is left is too little, or more than one release may cost here")
+    seen = at_once(line, asked, runs)
     after = line.standing(dataset)
     granted = sum(each.status == 200 for each in seen)
     steps = f"{runs} times at one moment, over {runs} connections: {seen[0].request}", f"GET /budgets/dataset/{dataset}"
@@ -36,6 +39,16 @@ def overspend(line: Line, dataset: str, sql: str, runs: int = 16) -> Probed:
     note.check(one_more.status != 200, "what is spent can be spent again", "all that was left, once more", *steps)
     note.check(granted > 0, "nothing is granted though it fits", words, *steps)
     return note.probed()
+
+
+def _may_run(price: Any) -> bool:
+    """Whether a question fits, and the owner's policy lets it run."""
+    match price:
+        case {"fits": True, "policy": {"allows": allowed}}:
+            return bool(allowed == "run")
+        case {"fits": True}:
+            return True
+    return False
 
 
 def _counts_sums(budget: Any) -> bool:

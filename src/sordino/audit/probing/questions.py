@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 _NUMBERS = ("integer", "real")
 _MOST_KEYS = 20
+_MOST_SUMS = 4
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ class Grammar:
         at = self.tables[0]
         grouped = [_grouped(at, "COUNT(*) AS n", name, public=True) for name in at.public[:1]]
         private = [_grouped(at, "COUNT(*) AS n", name, public=False) for name in at.private[:1]]
-        return [self.count(), *grouped, *private, *self._provoking(at)]
+        sums = [Question(f"SELECT SUM({each['name']}) AS a FROM {at.table}") for each in at.bounded[:_MOST_SUMS]]  # noqa: S608
+        return [self.count(), *grouped, *private, *sums, *self._provoking(at)]
 
     def count(self) -> Question:
         """Return the simplest question there is."""

@@ -9,8 +9,9 @@ probe spends everything. First the neighbour oracle asks both the same and compa
 measured, then the probes attack the first service: replaying, tampering, refusing, authorization, overspending.
 Canaries are listened for all the time.
 
-**Guarantee**: an honest service is accused by the oracle with a chance of at most one in a million; what the probes
-find is no matter of chance. A service of which nothing is found may still be broken.
+**Guarantee**: an honest service is accused by the oracle with a chance of at most one in a million, and by the values
+with another; what the probes find is no matter of chance. Times, which are compared only when asked, may differ between
+two processes for other reasons than their data. A service of which nothing is found may still be broken.
 **Assumes**: the second service's data is the first's without exactly one person.
 """
 

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sordino.errors import ArgumentError
 from sordino.ledger.canonical import from_base64
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.entries import Budgeted, Failed, Opened, Reserved, Restored, Settled, from_bytes
@@ -89,8 +88,6 @@ def check_enclosed_receipt(content: Content, key: str, release: bytes | None) ->
     """Check the receipt of the one release that a report is about, and that the report says what it says."""
     name = "receipt"
     if content["receipt"] is None:
-        if release is not None:
-            raise ArgumentError("a report of a whole data set has no single release to compare", "SRD-A003")
         return unchecked(name, "a report of a whole data set encloses none")
     receipt = Receipt.from_json(
         json.dumps(content["receipt"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -17,7 +17,7 @@ from typing import Any
 
 from sordino.accounting.columns import Vector
 from sordino.accounting.event import Event
-from sordino.errors import LedgerError, SordinoError
+from sordino.errors import ArgumentError, LedgerError, SordinoError
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.note import open_note
@@ -46,6 +46,8 @@ def check_report(told: Report, key: str, *, signer: str | None = None, release: 
         release: what is said to have been released, where the report is of one release.
     """
     content = told.content
+    if release is not None and content.get("receipt") is None:
+        raise ArgumentError("a report of a whole data set has no single release to compare", "SRD-A003")
     checks: list[Callable[[], Check | Iterable[Check]]] = [
         lambda: _signature(told, signer or key),
         lambda: _checkpoint(content, key),

@@ -170,7 +170,7 @@ def _content(
 
 def protected(rule: Rule) -> dict[str, Any]:
     """Return who is protected, against what, and what that promises."""
-    from sordino.serve.dashboard.event_words import neighbours
+    from sordino.serve.event_words import neighbours
 
     relation = None if rule.neighbours is None else rule.neighbours.value
     return {

@@ -84,7 +84,7 @@ def _flat(values: Any) -> list[Any]:
 
 def told_words(event: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return in words what an event ran: mechanism, law of the noise, numbers."""
-    from sordino.serve.dashboard.event_words import told_of
+    from sordino.serve.event_words import told_of
 
     return [{"mechanism": each.name, "law": each.law, "figures": each.figures} for each in told_of(event)]
 

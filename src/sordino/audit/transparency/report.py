@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from .checks import Checked
 
 
+_PARTS = 2
+"""A file holds the content and the note that signs it, and nothing else."""
+
+
 @dataclass(frozen=True)
 class Report:
     """A transparency report. Build it with `report`, or from a file with `Report.from_json`."""
@@ -76,11 +80,19 @@ class Report:
 
     @staticmethod
     def from_json(text: str) -> Report:
-        """Return the report in a file, or raise `LedgerError`; nothing in it has been checked."""
+        """Return the report in a file, or raise `ArgumentError`; nothing in it has been checked.
+
+        What is said twice, or beside the content that is signed, is refused: others might read that instead.
+        """
         try:
-            whole = json.loads(text)
+            whole = json.loads(text, object_pairs_hook=_said_once)
             content, note = whole["report"], whole["note"]
-            fine = content["format"] == FORMAT and content["v"] == VERSION and (note is None or isinstance(note, str))
+            fine = (
+                len(whole) == _PARTS
+                and content["format"] == FORMAT
+                and content["v"] == VERSION
+                and (note is None or isinstance(note, str))
+            )
             canonical = encode(content).decode()
         except (KeyError, TypeError, ValueError):
             fine = False
@@ -153,6 +165,14 @@ def report(
     else:
         content = release_content(found, book, _identifier(release), said)
     return Report(encode(content).decode())
+
+
+def _said_once(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON, in which no name stands twice."""
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("a name stands twice")
+    return found
 
 
 def _statements(given: Mapping[str, str | None]) -> Statements:

@@ -82,7 +82,7 @@ def _row(each: Plain) -> dict[str, Any]:
 
 
 def _content(connection: Connection, found: Plain, rows: list[dict[str, Any]], subject: Plain) -> dict[str, Any]:
-    from sordino.serve.dashboard.event_words import neighbours
+    from sordino.serve.event_words import neighbours
 
     signed, budget = connection.remote.get("/ledger/checkpoint"), found["budget"]
     checkpoint = Checkpoint.open(signed["note"], VerifyingKey.parse(signed["key"]))

@@ -38,11 +38,19 @@ def _from_pandas(name: str, frame: Any) -> pa.Table:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """Return the table without dictionaries: DuckDB would make their values part of the type's name."""
+    """Return the table without dictionaries, whose values DuckDB would make part of the type's name, and without
+    nanoseconds in a zone, which Ibis does not know."""
     for place, column in enumerate(table.schema):
-        if pa.types.is_dictionary(column.type):
-            table = table.set_column(place, column.name, table[column.name].cast(column.type.value_type))
+        plain = _plain_type(column.type)
+        if plain != column.type:
+            table = table.set_column(place, column.name, table[column.name].cast(plain, safe=False))
     return table
+
+
+def _plain_type(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_dictionary(kind):
+        return _plain_type(kind.value_type)
+    return pa.timestamp("us", kind.tz) if pa.types.is_timestamp(kind) and kind.tz and kind.unit == "ns" else kind
 
 
 _CONVERTERS: dict[tuple[str, str], Callable[[str, Any], pa.Table]] = {

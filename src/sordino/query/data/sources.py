@@ -96,8 +96,8 @@ def connect(declared: Mapping[str, TableDeclaration]) -> Connected:
             "into one of these, or write them by to_parquet('name.parquet') and give that file",
             "SRD-Q204",
         )
-    if backend is not None and backend.name in _DISTRUST:
-        _DISTRUST[backend.name](backend)
+    if backend is not None:
+        _SET_UP[backend.name](backend)
     for name, table in tables.items():
         if not declared[name].is_public:
             refuse_mixing_rows(name, table)
@@ -227,17 +227,39 @@ def _copy_to_duckdb(backend: Any, name: str, table: Any) -> Any:
     return backend.create_table(f"sordino_{name}_{next(_copies)}", table, temp=True)
 
 
-def _distrust_on_spark(backend: Any) -> None:
-    """Have Spark read what is stored in Parquet and ORC files, not what they say about it, which leaves NaN out."""
-    for form in ("parquet", "orc"):
-        backend._session.conf.set(f"spark.sql.{form}.filterPushdown", "false")
-
-
-_DISTRUST: dict[str, Callable[[Any], None]] = {
-    "duckdb": lambda backend: distrust_statistics(backend.con),
-    "pyspark": _distrust_on_spark,
+_SPARK_SETTINGS = {
+    # What is stored in files is read, not what they say about it, which leaves NaN out.
+    "spark.sql.parquet.filterPushdown": "false",
+    "spark.sql.orc.filterPushdown": "false",
+    # Texts are read as they are written for Spark: two backslashes are one.
+    "spark.sql.parser.escapedStringLiterals": "false",
+    # Times are in UTC; Ibis says so as well, but the session may have been set otherwise since.
+    "spark.sql.session.timeZone": "UTC",
 }
-"""Else whether a filter sees a row with NaN would depend on the rows beside it in the file."""
+
+
+def _set_up_spark(backend: Any) -> None:
+    for name, value in _SPARK_SETTINGS.items():
+        backend._session.conf.set(name, value)
+
+
+def _set_up_postgres(backend: Any) -> None:
+    """Have PostgreSQL read a backslash in a text as a backslash, for good.
+
+    A database can be set to take it for an escape. Then a text of a question that ends in one would not end there, and
+    the next text would be read as SQL.
+    """
+    with backend.con.cursor() as cursor:
+        cursor.execute("SET standard_conforming_strings = on")
+    backend.con.commit()  # else it would be forgotten if what follows is rolled back
+
+
+_SET_UP: dict[str, Callable[[Any], None]] = {
+    "duckdb": lambda backend: distrust_statistics(backend.con),
+    "postgres": _set_up_postgres,
+    "pyspark": _set_up_spark,
+}
+"""What an engine is told before anything is read, so that questions mean the same whatever it was set to."""
 _COPIERS: dict[str, Callable[[Any, str, Any], Any]] = {
     "duckdb": _copy_to_duckdb,
     "postgres": _copy_to_postgres,

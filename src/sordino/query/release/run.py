@@ -105,10 +105,14 @@ def exact_steps(part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.int64]
 
 
 def _steps(feature: tuple[tuple[Statistic, int], ...], part: NoisyBlock, task: Task, exact: Exact) -> NDArray[np.int64]:
-    """Return one feature's exact sums in steps of the noise; in int64 where nothing can overflow, else in Python's."""
+    """Return one feature's exact sums in steps of the noise; in int64 where nothing can overflow, else in Python's.
+
+    A coefficient alone may be too large for int64, which is an error even where there is nothing but zeros to multiply.
+    """
     columns = [(_column(statistic, task, exact), coefficient) for statistic, coefficient in feature]
     grid = part.mechanism.grid
-    if sum(_largest(column) * abs(coefficient) for column, coefficient in columns) < LIMIT >> max(-grid.exponent, 0):
+    largest = sum(max(_largest(column), 1) * abs(coefficient) for column, coefficient in columns)
+    if largest < LIMIT >> max(-grid.exponent, 0):
         total = np.asarray(sum(column * coefficient for column, coefficient in columns), dtype=np.int64)
         steps: NDArray[np.int64] = grid.to_steps(total)
         return steps

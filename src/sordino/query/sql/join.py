@@ -30,6 +30,10 @@ _REFUSED_KINDS = {
     "SEMI": ("SEMI JOIN is not possible", "write WHERE EXISTS (SELECT 1 FROM … WHERE …)"),
     "ANTI": ("ANTI JOIN is not possible", "write WHERE NOT EXISTS (SELECT 1 FROM … WHERE …)"),
 }
+_REFUSED_METHODS = {
+    "NATURAL": ("NATURAL JOIN is not possible", "write JOIN … USING (x), which says what the rows agree in"),
+    "ASOF": ("ASOF JOIN is not possible", "write JOIN … ON a.x = b.x, and compare the rest in WHERE"),
+}
 
 
 def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
@@ -53,11 +57,11 @@ def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
 
 def how_of(node: exp.Join) -> How:
     """Return what sort of join it is."""
-    only(node, "this", "side", "kind", "on", "using")
-    side, kind = str(node.args.get("side") or "").upper(), str(node.args.get("kind") or "").upper()
-    for refused, word in ((_REFUSED_SIDES, side), (_REFUSED_KINDS, kind)):
+    method, side, kind = (str(node.args.get(each) or "").upper() for each in ("method", "side", "kind"))
+    for refused, word in ((_REFUSED_METHODS, method), (_REFUSED_SIDES, side), (_REFUSED_KINDS, kind)):
         if word in refused:
             raise refuse(*refused[word])
+    only(node, "this", "side", "kind", "on", "using")
     if not node.args.get("on") and not node.args.get("using"):
         raise refuse(*_REFUSED_KINDS["CROSS"])
     return "left" if side == "LEFT" else "inner"

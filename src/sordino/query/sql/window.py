@@ -44,6 +44,10 @@ class WindowReader(Reader):
         """Return the expression that the node stands for."""
         return self._window(node) if isinstance(node, exp.Window) else super().read(node)
 
+    def known(self, expression: Expression) -> Column | None:
+        """Return what is known about a value of a row, windows included."""
+        return derive(expression, self.relation.columns)
+
     def _window(self, node: exp.Window) -> Expression:
         only(node, "this", "partition_by", "order", "over")
         partition = self._partition(node)

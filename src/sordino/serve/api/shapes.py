@@ -60,17 +60,19 @@ class ColumnOfTable(BaseModel):
     kind: str
     nullable: bool
     bounds: list[float] | None = None
+    granularity: float | None = None
     keys: list[Any] | None = None
     keys_in_all: int | None = None
 
 
 class TableOfDataset(BaseModel):
-    """What is publicly known about a table."""
+    """What is publicly known about a table; `hidden` has the columns that cannot be asked about, and why."""
 
     name: str
     owned: Plain
     limits: dict[str, int]
     columns: list[ColumnOfTable]
+    hidden: dict[str, str]
 
 
 class PolicyInForce(BaseModel):
@@ -91,14 +93,39 @@ class DatasetShort(BaseModel):
     budget: BudgetShort | None
 
 
-class DatasetFull(DatasetShort):
-    """What is publicly known about a data set; its declarations are for owners."""
+class ViewOfDataset(BaseModel):
+    """A view that questions may read from: its SQL, and what is known of its columns."""
 
+    name: str
+    sql: str
+    columns: list[ColumnOfTable]
+
+
+class BlocksOfDataset(BaseModel):
+    """That every day has a budget of its own: the column and its table, and whether the unit is a person on a day."""
+
+    days: str
+    table: str
+    per_unit: bool
+    first: str | None
+    last: str | None
+
+
+class DatasetFull(DatasetShort):
+    """What is publicly known about a data set; its declarations are for owners.
+
+    `registered` is in milliseconds since 1970; `personal` says that people are protected by classes.
+    """
+
+    registered: int
     version: int
     engine: str
     unit: str
     neighbours: str
     tables: list[TableOfDataset]
+    views: list[ViewOfDataset]
+    personal: bool
+    blocks: BlocksOfDataset | None
     policy: PolicyInForce
     declarations: str | None = None
 

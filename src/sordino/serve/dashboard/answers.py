@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sordino.serve.event_words import price
+
 from . import charts
-from .event_words import price
 from .pages import number, percent
 
 MOST_SHOWN = 1000

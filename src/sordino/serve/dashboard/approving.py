@@ -76,7 +76,7 @@ def _console(question: dict[str, Any]) -> str:
     """Return the address of the console with the same question in it."""
     goal = question.get("error") or {}
     spend = next((word for word in ("error", "rho") if question.get(word)), "epsilon")
-    fields = {**question, **goal, "spend": spend, "days": ",".join(question.get("days") or [])}
+    fields = {**question, **goal, "spend": spend}
     return "/console?" + urlencode({name: fields[name] for name in FIELDS if fields.get(name)})
 
 

@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from starlette.concurrency import run_in_threadpool
 
 from sordino.errors import SordinoError
+from sordino.serve import event_words
 from sordino.serve.browsing import service_of
 from sordino.serve.identity import Principal, Session
 from sordino.serve.jobs import finished
@@ -24,7 +25,6 @@ from sordino.serve.refusals import AccessError
 from sordino.serve.registry import random_hex
 from sordino.serve.service import Service
 
-from . import event_words
 from .answers import shown_answer
 from .pages import Sender, Visitor, page, partial
 from .question_form import Sent, Typed, first_line, place_of, typed

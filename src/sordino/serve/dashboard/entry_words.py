@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import event_words
+from sordino.serve import event_words
 
 Plain = Mapping[str, Any]
 

@@ -87,13 +87,17 @@ def budget_of(typed: Entered) -> dict[str, Any]:
 
 
 def datasets_of(typed: Entered) -> list[str] | None:
-    """Return the data sets that were ticked, or None for all of them, now and later."""
-    if typed["which"] == "some":
-        ticked = typed.many.get("datasets", [])
-        if not ticked:
-            raise ArgumentError("tick at least one data set, or choose all of them", "SRD-A003")
-        return ticked
-    return None
+    """Return the data sets that were ticked, or None for all of them, now and later; nobody gets more unasked."""
+    which, ticked = typed["which"], typed.many.get("datasets", [])
+    if which == "all" and ticked:
+        raise ArgumentError(
+            "data sets are ticked, and all of them are chosen: choose only these, or untick", "SRD-A003"
+        )
+    if which == "some" and not ticked:
+        raise ArgumentError("tick at least one data set, or choose all of them", "SRD-A003")
+    if not which and not ticked and typed["role"] != "owner":
+        raise ArgumentError("say which data sets they may know of: all of them, or only these", "SRD-A003")
+    return ticked or None
 
 
 def whole_number(name: str, text: str) -> int:

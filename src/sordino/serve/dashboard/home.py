@@ -9,11 +9,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sordino.errors import LedgerError
+from sordino.serve import event_words
 from sordino.serve.browsing import service_of
 from sordino.serve.identity import Principal
 from sordino.serve.service import Service
 
-from . import charts, event_words
+from . import charts
 from .pages import Visitor, page, percent, when
 from .words import block_words, column_words, neighbour_words, owner_words, policy_words
 

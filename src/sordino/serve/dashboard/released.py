@@ -8,9 +8,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from fastapi.responses import Response
 
+from sordino.serve import event_words
 from sordino.serve.browsing import service_of
 
-from . import event_words
 from .answers import shown_answer
 from .pages import Sender, Visitor, page
 

@@ -1,0 +1,77 @@
+"""What a store is asked, written in SQLAlchemy once and compiled once for each store; the hot ones are five of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import chain
+from typing import Any
+
+from sqlalchemy import ClauseElement, Dialect, Table, and_, bindparam, delete, insert, select, update
+from sqlalchemy.engine.interfaces import DBAPICursor
+
+from .schema import ENTRIES, HEAD, RELEASES, SNAPSHOTS, TILES
+
+
+class Statement:
+    """One statement, compiled once; parameters by name."""
+
+    def __init__(self, clause: ClauseElement, dialect: Dialect) -> None:
+        compiled: Any = clause.compile(dialect=dialect)
+        self._text = str(compiled)
+        self._order: list[str] | None = compiled.positiontup
+        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
+
+    @property
+    def text(self) -> str:
+        """The SQL of it."""
+        return self._text
+
+    def run(self, cursor: DBAPICursor, values: Mapping[str, Any]) -> DBAPICursor:
+        """Execute it on the driver's own cursor: what SQLAlchemy adds to one takes longer than SQLite does."""
+        named = {**self._fixed, **values}
+        cursor.execute(self._text, named if self._order is None else [named[name] for name in self._order])
+        return cursor
+
+
+def insertion(table: Table, rows: int, dialect: Dialect) -> tuple[Statement, list[str]]:
+    """Return the statement that inserts so many rows at once, and the names of its parameters, row by row."""
+    names = [[f"{column.name}{row}" for column in table.columns] for row in range(rows)]
+    values: list[Any] = [dict(zip(table.columns.keys(), map(bindparam, row), strict=True)) for row in names]
+    return Statement(insert(table).values(values), dialect), list(chain.from_iterable(names))
+
+
+_HEAD = select(HEAD.c.size, HEAD.c.frontier, HEAD.c.note).order_by(HEAD.c.one)
+_RELEASE = select(RELEASES.c.id, RELEASES.c.settled, RELEASES.c.body)
+
+
+def _between(column: Any) -> Any:
+    return and_(column >= bindparam("start"), column < bindparam("stop"))
+
+
+STATEMENTS: dict[str, ClauseElement] = {
+    "head": _HEAD,
+    "lock_head": _HEAD.with_for_update(),  # says nothing on SQLite, where the transaction itself is the lock
+    "bodies": select(ENTRIES.c.position, ENTRIES.c.body)
+    .where(_between(ENTRIES.c.position))
+    .order_by(ENTRIES.c.position),
+    "signature": select(ENTRIES.c.position, ENTRIES.c.signature)
+    .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
+    .order_by(ENTRIES.c.position)
+    .limit(1),
+    "beyond": select(ENTRIES.c.position)
+    .where(ENTRIES.c.position >= bindparam("size"))
+    .order_by(ENTRIES.c.position)
+    .limit(1),
+    "tiles": select(TILES.c.place, TILES.c.hash)
+    .where(TILES.c.level == bindparam("level"), _between(TILES.c.place))
+    .order_by(TILES.c.place),
+    "release": _RELEASE.where(RELEASES.c.id == bindparam("id")),
+    "releases": _RELEASE.where(_between(RELEASES.c.settled)).order_by(RELEASES.c.settled),
+    "snapshots": select(SNAPSHOTS.c.size, SNAPSHOTS.c.body, SNAPSHOTS.c.note).order_by(SNAPSHOTS.c.size.desc()),
+    "begin_head": insert(HEAD),
+    "put_head": update(HEAD).values({name: bindparam(name) for name in ("size", "frontier", "note")}),
+    "put_tile": insert(TILES),
+    "drop_snapshots": delete(SNAPSHOTS),
+    "put_snapshot": insert(SNAPSHOTS),
+}
+"""By the names under which `Reading` and `Writing` run them."""
