@@ -293,6 +293,7 @@ REFUSALS: Mapping[str, tuple[Question, Spend, Wishes]] = {
     "SRD-Q302": (ask(of("sum", FREE)), Spend(Fraction(1)), Wishes()),
     "SRD-Q302 median": (ask(of("quantile", FREE, parameters=["1/2"])), Spend(Fraction(1)), Wishes()),
     "SRD-Q303": (ask(MEAN), Spend(Fraction(1)), Wishes(ranges={FARE: Range.of(3, 3)})),
+    "SRD-Q323": (ask(of("variance", FARE)), Spend(Fraction(1)), Wishes(ranges={FARE: Range.of(0, 10**71)})),
     "SRD-Q304": (ask(of("correlation", FARE, FARE)), Spend(Fraction(1)), Wishes()),
     "SRD-Q305": (ask(COUNT, keys=BY_PLACE), Spend(Fraction(1)), Wishes()),
     "SRD-Q306 epsilon": (ask(COUNT), Spend(Fraction(1)), Wishes(noise="gaussian")),

@@ -24,6 +24,8 @@ from .encoding import Distinct, Encoder, People, Statistic
 from .strategy import Target
 
 _SLOPE = 3**-0.5
+_LARGEST_SQUARED = 10**70
+"""A value whose square's error can be squared once more, and still is a float."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ class Needs:
             )
         if found.low == found.high:
             raise QuestionError("a value is always the same number, so there is nothing to learn from it", "SRD-Q303")
+        if degree > 1 and found.reach > _LARGEST_SQUARED:
+            raise QuestionError(
+                f"{aggregate.function} of values up to {float(found.reach):g} is beyond what floats hold; scale them "
+                "down in the query, or declare closer bounds",
+                "SRD-Q323",
+            )
         return self._place(MeasureNeed(expression, found, known.nullable, known.kind is Kind.INTEGER, degree))
 
     def presence(self, expression: Expression) -> int | None:
