@@ -120,8 +120,9 @@ def write_page() -> None:
     for room, records in load().items():
         versions = {k: v for record in records for k, v in (record.get("peer_versions") or {}).items() if k != "python"}
         title = room.replace("_", " ").capitalize()
-        parts.append(f"## {title}\n\n`make bench ROOM={room}` on a machine with {_size(records[0])}; ")
-        parts[-1] += ", ".join(f"{name} {number}" for name, number in sorted(versions.items())) + ".\n"
+        peers = ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
+        size = "; ".join(filter(None, (_size(records[0]), peers)))
+        parts.append(f"## {title}\n\n`make bench ROOM={room}` on a machine with {size}.\n")
         parts += [notes] if (notes := getattr(import_module(room), "NOTES", None)) else []
         parts.append("| " + " | ".join(HEADINGS) + " |\n" + "|---" * len(HEADINGS) + "|")
         parts[-1] += "".join("\n| " + " | ".join(cells(record)) + " |" for record in records) + "\n"
