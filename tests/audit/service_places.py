@@ -67,8 +67,8 @@ class Pair:
         }
 
 
-def rides(*, without: int | None = None) -> dict[str, list[Any]]:
-    """Rides of a hundred people, three each and twelve of one, whose values are such that things fail."""
+def rides(*, without: int | None = None, more: int = 12) -> dict[str, list[Any]]:
+    """Rides of a hundred people, three each and `more` of one, whose values are such that things fail."""
     people = [number // 3 for number in range(300)]
     rows: dict[str, list[Any]] = {
         "rider": people,
@@ -80,20 +80,20 @@ def rides(*, without: int | None = None) -> dict[str, list[Any]]:
     }
     extra = {"rider": PERSON, "fare": 100.0, "seats": 8, "tips": CANARIES[1], "city": "Oslo", "note": CANARIES[0]}
     for name, value in extra.items():
-        rows[name] += [value] * 12
+        rows[name] += [value] * more
     kept = [place for place, person in enumerate(rows["rider"]) if person != without]
     return {name: [values[place] for place in kept] for name, values in rows.items()}
 
 
 @contextmanager
-def pair_of_services(directory: Path, budget: dict[str, Any], **changes: Any) -> Iterator[Pair]:
-    """Start both, each with its own ledger, key and tokens."""
+def pair_of_services(directory: Path, budget: dict[str, Any], *, more: int = 12, **changes: Any) -> Iterator[Pair]:
+    """Start both, each with its own ledger, key and tokens; the missing person has `more` rides than others."""
     replicas, tokens = [], []
     try:
         for name, without in (("with", None), ("without", PERSON)):
             home = directory / name
             home.mkdir()
-            pq.write_table(pa.table(rides(without=without)), home / "rides.parquet")
+            pq.write_table(pa.table(rides(without=without, more=more)), home / "rides.parquet")
             settings = settings_at(home, **(LOAD | changes))
             with Service.open(settings) as service:
                 service.register(OWNER, DECLARED, budget)
