@@ -77,5 +77,5 @@ def _large() -> list[Case]:
         )
         ours, theirs = (Call("sordino_query", "by_person", size) for size in (large, small))
         what = f"one of 10⁷ people protected in 10⁸ rows, by {words}; against 10⁶ in 10⁷"
-        found.append(Case(what, ours, theirs, grows(15, MEMORY_GIB, 4), repeats=1, fresh=True))
+        found.append(Case(what, ours, theirs, grows(15, MEMORY_GIB, 4), repeats=3, fresh=True))
     return found
