@@ -201,7 +201,7 @@ class Store(ABC):
             raise self._meaning(error) from None
 
     def statement(self, name: str) -> Statement:
-        """Return a statement by its name in the table below."""
+        """Return a statement by its name in ``statements.py``."""
         return self._statements[name]
 
     def insertion(self, table: Table, rows: int) -> tuple[Statement, list[str]]:
