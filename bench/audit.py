@@ -42,7 +42,7 @@ def cases() -> list[Case]:
         ("laplace", 200_000),
         ("randomized_response", 200_000),
         ("gaussian, δ = 0.01", 1_000_000),
-        ("gaussian, δ = 1e-5", 20_000_000),
+        ("gaussian, δ = 1e-5", 200_000_000),
     ):
         call = Call("sordino_audit", "measured", {"mechanism": mechanism, "draws": draws})
         what = f"correct {mechanism.replace('_', ' ')} at ε = 1, measured by {draws:,} draws"
