@@ -14,6 +14,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
+# A test that hangs fails by itself, and says where, long before anybody loses patience.
+QUICK  := -n $(JOBS) -m "not long" --timeout 400
 LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py
 
 .DEFAULT_GOAL := help
@@ -36,8 +38,8 @@ serve: $(STAMP)  ## the service and its dashboard on loopback, with an owner's t
 
 test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
 	@scripts/install-servers
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" $(LOWER) $(COVER)
-	@$(BIN)/python -m pytest -n $(JOBS) -m "not long" tests $(LOWER:%=--ignore=%)
+	@$(BIN)/python -m pytest $(QUICK) $(LOWER) $(COVER)
+	@$(BIN)/python -m pytest $(QUICK) tests $(LOWER:%=--ignore=%)
 
 test-long: $(STAMP)  ## the tests that take minutes
 	@scripts/install-servers

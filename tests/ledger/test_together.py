@@ -159,16 +159,28 @@ def test_an_interrupted_leader_harms_nobody_else(ledger: Ledger, monkeypatch: py
     assert ledger.verify().sound
 
 
-def test_who_comes_while_the_leader_waits_for_the_lock_comes_along(ledger: Ledger, place: str) -> None:
+def test_who_comes_while_the_leader_waits_for_the_lock_comes_along(
+    ledger: Ledger, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = commits(place)
     store = store_at(place)
     found: list[Any] = []
+    line, led = ledger._session._line, threading.Event()
+    write = line._write
+
+    def write_when_told(batch: list[Wish], gather: Gather) -> None:
+        led.set()
+        write(batch, gather)
+
+    monkeypatch.setattr(line, "_write", write_when_told)
     threads = [threading.Thread(target=lambda: found.append(reserved(ledger))) for _ in range(4)]
     with store.writing() as writing:
         writing.lock_head()
-        for thread in threads:
+        threads[0].start()
+        assert led.wait(60)  # the first is alone in its batch
+        for thread in threads[1:]:
             thread.start()
-        while len(ledger._session._line._waiting) < 3:
+        while len(line._waiting) < 3:
             time.sleep(0.001)
     for thread in threads:
         thread.join(60)
@@ -227,8 +239,7 @@ def test_who_is_interrupted_while_waiting_takes_the_wish_back(monkeypatch: pytes
     def interrupted_at_last(wish: Wish) -> None:
         if wish is not wishes[0]:
             return real(wish)
-        while len(line._waiting) < len(wishes):  # it has been called to lead, when the others are there
-            time.sleep(0.001)
+        wish._calls.get(timeout=60)  # it has been called to lead: all others are there
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Wish, "wait", interrupted_at_last)
