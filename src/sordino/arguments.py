@@ -22,6 +22,10 @@ from .errors import ArgumentError
 Number = int | float | str | Fraction | Decimal
 """What a caller may write where an exact number is wanted."""
 
+# As tuples, for Python would make a union anew at every check, and these are made very often.
+_BOOLEANS = (bool, np.bool_)
+_INTEGERS = (int, np.integer)
+_FLOATS = (float, np.floating)
 _KINDS = {"i": "ints", "f": "floats", "b": "booleans"}
 _LONGEST = 400  # digits in a number's text; beyond it only mischief lives
 _LONGEST_BITS = 13_000  # of an int, or of either part of a fraction: Python refuses to print more than 4,300 digits
@@ -34,7 +38,7 @@ def rational(
 ) -> Fraction:
     """Return `value` as the exact fraction that its decimal text denotes, checked against the limits given."""
     exact = _parse(name, value)
-    if above is not None and not exact > Fraction(above):
+    if above is not None and not _exceeds(exact, above):
         raise ArgumentError(f"{name} must be greater than {above}, not {value!r}", "SRD-A002")
     if least is not None and exact < Fraction(least):
         raise ArgumentError(f"{name} must be at least {least}, not {value!r}", "SRD-A002")
@@ -43,17 +47,21 @@ def rational(
     return exact
 
 
+def _exceeds(exact: Fraction, limit: Number) -> bool:
+    return exact.numerator > 0 if limit == 0 else exact > Fraction(limit)
+
+
 def _parse(name: str, value: Any) -> Fraction:
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, _BOOLEANS):
         raise ArgumentError(f"{name} must be a number, not the boolean {value!r}", "SRD-A001")
     if isinstance(value, Fraction):
         _refuse_endless(name, value.numerator, value.denominator)
         return value
-    if isinstance(value, int | np.integer):
+    if isinstance(value, _INTEGERS):
         _refuse_endless(name, int(value))
         return Fraction(int(value))
-    if isinstance(value, float | np.floating | Decimal | str):
-        text = repr(float(value)) if isinstance(value, float | np.floating) else str(value)
+    if isinstance(value, (*_FLOATS, Decimal, str)):
+        text = repr(float(value)) if isinstance(value, _FLOATS) else str(value)
         return _parse_text(name, text)
     raise ArgumentError(
         f"{name} must be a number (int, float, Decimal, Fraction or a decimal text), not {type(value).__name__}",
@@ -74,13 +82,13 @@ def _parse_text(name: str, text: str) -> Fraction:
 
 
 def _refuse_endless(name: str, *numbers: int) -> None:
-    if any(number.bit_length() > _LONGEST_BITS for number in numbers):
+    if max(map(int.bit_length, numbers)) > _LONGEST_BITS:
         raise ArgumentError(f"{name} is absurdly large, small or long (more than 3,900 digits)", "SRD-A002")
 
 
 def whole(name: str, value: Any, *, least: int | None = None, most: int | None = None) -> int:
     """Return `value` as an int if it is a whole number (not a boolean, not 2.0), checked against the limits given."""
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer):
+    if isinstance(value, _BOOLEANS) or not isinstance(value, _INTEGERS):
         raise ArgumentError(f"{name} must be a whole number (an int), not {type(value).__name__}", "SRD-A001")
     number = int(value)
     _refuse_endless(name, number)

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from sordino.errors import ArgumentError
 from sordino.query.plan.encoding import Block, Encoder, People, Statistic, Variable
 from sordino.query.plan.spend import Spend, cut
-from sordino.query.plan.strategy import Target, decode, divide, magnitude
+from sordino.query.plan.strategy import Design, Target, divide, magnitude
 
 STEPS = 64
 ENCODER = Encoder(2)
@@ -61,17 +61,17 @@ def test_without_noise_statistics_come_back(name: str, data: some.DataObject) ->
     ys = np.roll(xs, 1)
     values = {ONE: count, X: xs.sum(), Y: ys.sum(), XX: (xs**2).sum(), XY: (xs * ys).sum()}
     deviations = [data.draw(some.sampled_from([0.5, 3.0, 1000.0])) * block.reach for block in blocks]
-    coefficients = decode(blocks, deviations, [target(each) for each in wanted], [STEPS, STEPS])
+    coefficients = Design(blocks, [target(each) for each in wanted], [STEPS, STEPS]).coefficients(deviations)
     assert coefficients is not None
     exact = [float(values[each]) for each in wanted]
     assert coefficients @ features(blocks, values) == pytest.approx(exact, rel=1e-6, abs=1e-6 * STEPS**2 * (1 + count))
 
 
 def test_what_is_not_told_is_not_read() -> None:
-    assert decode([COUNT_ALONE], [1.0], [target(X)], [STEPS, STEPS]) is None
+    assert Design([COUNT_ALONE], [target(X)], [STEPS, STEPS]).coefficients([1.0]) is None
     sums_only = Block((((ONE, 1), (X, 1)),), 2)
-    assert decode([sums_only], [1.0], [target(ONE)], [STEPS, STEPS]) is None
-    assert decode([sums_only], [1.0], [Target(((ONE, 1.0), (X, 1.0)), 1.0)], [STEPS, STEPS]) is not None
+    assert Design([sums_only], [target(ONE)], [STEPS, STEPS]).coefficients([1.0]) is None
+    assert Design([sums_only], [Target(((ONE, 1.0), (X, 1.0)), 1.0)], [STEPS, STEPS]).coefficients([1.0]) is not None
 
 
 def test_a_small_target_is_not_lost_beside_a_large_one() -> None:
@@ -79,14 +79,14 @@ def test_a_small_target_is_not_lost_beside_a_large_one() -> None:
     steps = 2**20
     square = Block((((XX, 1),),), steps**2)
     mixed = Block((((ONE, 1), (X, 1)),), steps)
-    assert decode([square, mixed], [1.0, 1.0], [target(XX), target(ONE)], [steps, steps]) is None
+    assert Design([square, mixed], [target(XX), target(ONE)], [steps, steps]).coefficients([1.0, 1.0]) is None
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_readings_are_unbiased_and_as_noisy_as_the_formula_says(name: str) -> None:
     blocks, wanted = STRATEGIES[name]
     deviations = [(1.0 + place) * block.reach for place, block in enumerate(blocks)]
-    coefficients = decode(blocks, deviations, [target(each) for each in wanted], [STEPS, STEPS])
+    coefficients = Design(blocks, [target(each) for each in wanted], [STEPS, STEPS]).coefficients(deviations)
     assert coefficients is not None
     spreads = np.repeat(deviations, [len(block.features) for block in blocks])
     claimed = np.sqrt((coefficients**2 * spreads**2).sum(axis=1))
@@ -107,7 +107,7 @@ def test_least_squares_is_no_worse_than_any_single_block() -> None:
         scaled = [deviation * block.reach for deviation, block in zip(deviations, blocks, strict=True)]
 
         def variance(chosen: list[Block], of: list[float]) -> float:
-            coefficients = decode(chosen, of, [target(ONE), target(X)], [STEPS, STEPS])
+            coefficients = Design(chosen, [target(ONE), target(X)], [STEPS, STEPS]).coefficients(of)
             assert coefficients is not None
             spreads = np.repeat(of, [len(block.features) for block in chosen])
             return float((coefficients[0] ** 2 * spreads**2).sum())
@@ -124,7 +124,7 @@ def test_two_blocks_are_divided_as_brute_force_would(gaussian: bool, first: floa
     """Σ A/ε² is least where ε ∝ A^⅓, and Σ A/ρ where ρ ∝ A^½."""
     blocks = [COUNT_ALONE, ENCODER.single(People(), 1)]
     wanted = [target(ONE, 2.0), target(People())]
-    division = divide(blocks, [first, second], wanted, [STEPS, STEPS], [], gaussian=gaussian)
+    division = divide(Design(blocks, wanted, [STEPS, STEPS]), [first, second], [], gaussian=gaussian)
     assert division is not None
     assert sum(division.shares) == pytest.approx(1)
     power = 1 if gaussian else 2
@@ -135,23 +135,23 @@ def test_two_blocks_are_divided_as_brute_force_would(gaussian: bool, first: floa
 
 
 def test_choices_take_their_part() -> None:
-    division = divide([COUNT_ALONE], [1.0], [target(ONE)], [STEPS, STEPS], [8.0], gaussian=False)
+    division = divide(Design([COUNT_ALONE], [target(ONE)], [STEPS, STEPS]), [1.0], [8.0], gaussian=False)
     assert division is not None
     assert division.shares == pytest.approx((1 / 3, 2 / 3))
-    alone = divide([], [], [], [], [3.0], gaussian=False)
+    alone = divide(Design([], [], []), [], [3.0], gaussian=False)
     assert alone is not None
     assert alone.shares == (1.0,)
-    assert divide([COUNT_ALONE], [1.0], [target(X)], [STEPS, STEPS], [], gaussian=False) is None
+    assert divide(Design([COUNT_ALONE], [target(X)], [STEPS, STEPS]), [1.0], [], gaussian=False) is None
 
 
 def test_the_objective_is_that_of_the_shares() -> None:
     """Blocks that overlap: what the division says it leads to is what its own shares lead to."""
     blocks, units = [PAIR, SQUARES], [float(PAIR.reach), 3.0 * SQUARES.reach]
     wanted = [target(ONE), target(X, 1 / STEPS), target(XX, 1 / STEPS**2)]
-    division = divide(blocks, units, wanted, [STEPS, STEPS], [], gaussian=False)
+    division = divide(Design(blocks, wanted, [STEPS, STEPS]), units, [], gaussian=False)
     assert division is not None
     deviations = [unit / share for unit, share in zip(units, division.shares, strict=True)]
-    coefficients = decode(blocks, deviations, wanted, [STEPS, STEPS])
+    coefficients = Design(blocks, wanted, [STEPS, STEPS]).coefficients(deviations)
     assert coefficients is not None
     spreads = np.repeat(deviations, [len(block.features) for block in blocks])
     weights = np.array([each.weight for each in wanted])

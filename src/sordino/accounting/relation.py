@@ -8,13 +8,13 @@ unit whose data are replaced. Zeroing a unit out has the same pair of distributi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from sordino.errors import UnsupportedError
 
 from .curve import flatten
 from .event import Event
-from .events import FixedSizeSampled, PoissonSampled, Shuffled
+from .events import Composed, FixedSizeSampled, PoissonSampled, Repeated, Shuffled
 from .neighbours import Neighbours
 
 _ANY = frozenset(Neighbours)
@@ -25,7 +25,7 @@ _REPLACEMENT = frozenset({Neighbours.REPLACE_ONE})
 def relations(event: Event) -> frozenset[Neighbours]:
     """Return the relations under which the curves of `event` hold; refuse an event whose parts share none."""
     common = _ANY
-    for part in flatten(event):
+    for part in _simple(event):
         own = _OWN.get(type(part), _unrestricted)(part)
         common = common & own
     if not common:
@@ -41,6 +41,17 @@ def parts(event: Event) -> Counter[Event]:
     """Return how often each simple event is run in all, after checking that their prices may be added."""
     relations(event)
     return flatten(event)
+
+
+def _simple(event: Event) -> Iterator[Event]:
+    """Yield the simple events in one, without counting them."""
+    if isinstance(event, Repeated):
+        yield from _simple(event.event)
+    elif isinstance(event, Composed):
+        for part in event.events:
+            yield from _simple(part)
+    else:
+        yield event
 
 
 def _unrestricted(_event: Event) -> frozenset[Neighbours]:

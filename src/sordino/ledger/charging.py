@@ -22,8 +22,7 @@ from .vectors import read_vector, vector_text
 MOST_DAYS = 3660
 """The days that one reservation may name: ten years."""
 
-_TOKEN = re.compile(r"[0-9a-f]{16,64}")
-_POSITION = re.compile(r"(?:0|[1-9][0-9]{0,15})", re.ASCII)
+_ID = re.compile(r"(0|[1-9][0-9]{0,15})-[0-9a-f]{16,64}", re.ASCII)
 _SIZE = r"[0-9]{1,4000}(?:/[0-9]{1,4000})?"
 _NORMS = re.compile(rf"[0-9]{{1,4000}} {_SIZE} {_SIZE} {_SIZE}", re.ASCII)
 _RELATIONS = frozenset(relation.value for relation in Neighbours)
@@ -136,10 +135,10 @@ def position_of(identifier: str) -> int:
     >>> position_of("1042-00f3a1b2c3d4e5f6")
     1042
     """
-    position, _, token = identifier.partition("-")
-    if not (_POSITION.fullmatch(position) and _TOKEN.fullmatch(token)):
+    found = _ID.fullmatch(identifier)
+    if found is None:
         raise ArgumentError("a reservation's id is its position, a dash and hexadecimal digits", "SRD-A001")
-    return int(position)
+    return int(found[1])
 
 
 def norms_text(bound: Bound) -> str:

@@ -17,6 +17,7 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.budget import Budget
 from sordino.accounting.columns import Vector
 from sordino.accounting.event import Event
+from sordino.accounting.filter import Filter
 from sordino.accounting.tally import check_priced_for
 from sordino.accounting.units import SATURATED
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, UnsupportedError
@@ -68,6 +69,17 @@ class Request:
     pause: int = 0
     """The milliseconds that must lie between two reservations of one analyst."""
 
+    _prices: list[tuple[Filter, Vector]] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def price_in(self, counted: Filter) -> Vector:
+        """Return what the event costs under a filter; found once for each."""
+        for known, price in self._prices:
+            if known is counted:
+                return price
+        price = counted.charge(self.event)
+        self._prices.append((counted, price))
+        return price
+
     @cached_property
     def event_text(self) -> str:
         """The canonical text of the event."""
@@ -106,7 +118,7 @@ def charges_of(state: State, request: Request) -> tuple[Charge, ...]:
     charges = []
     for scope in state.concerned(list(request.datasets), request.analyst, request.project):
         rule = state.balance(scope).rule
-        charges.append(Charge(scope, _days(scope, rule, request), _price(scope, rule, request.event)))
+        charges.append(Charge(scope, _days(scope, rule, request), _price(scope, rule, request)))
     return tuple(charges)
 
 
@@ -247,9 +259,9 @@ def _check_protects(scope: Scope, rule: Rule, bound: Bound) -> None:
         )
 
 
-def _price(scope: Scope, rule: Rule, event: Event) -> Vector:
+def _price(scope: Scope, rule: Rule, request: Request) -> Vector:
     try:
-        return rule.filter.charge(event)
+        return request.price_in(rule.filter)
     except UnsupportedError as error:
         raise UnsupportedError(
             f"{scope} is counted in {rule.budget.calculus}, which cannot hold this: {error.message}", error.code

@@ -279,7 +279,7 @@ class Ledger:
             return  # nobody here has read of them yet; what is decided under the lock will know
         for scope in state.concerned(list(request.datasets), request.analyst, request.project):
             if (balance := state.balances.get(scope.text)) is not None:
-                balance.rule.filter.charge(request.event)
+                request.price_in(balance.rule.filter)
 
     def _one(self, decide: Callable[[State, int], E]) -> E:
         decided: list[E] = []

@@ -215,10 +215,12 @@ class State:
         """
         found = {scope.text for scope in datasets}
         for scope in datasets:
-            found |= {f"group:{name}" for name in self.balance(scope).rule.groups}
-        policies = [f"analyst:{analyst}"] + ([] if project is None else [f"project:{project}"])
-        found |= {text for text in policies if text in self.balances}
-        return [Scope.parse(text) for text in sorted(found)]
+            found.update(f"group:{name}" for name in self.balance(scope).rule.groups)
+        if (own := f"analyst:{analyst}") in self.balances:
+            found.add(own)
+        if project is not None and (common := f"project:{project}") in self.balances:
+            found.add(common)
+        return [Scope.parse(text) for text in (sorted(found) if len(found) > 1 else found)]
 
     def _paid(self, entry: Reserved, scope: Scope, days: tuple[str, ...], amount: Vector) -> tuple[Balance, Paid]:
         balance = self.balances[scope.text]

@@ -84,7 +84,7 @@ class Store(ABC):
         self.failures: tuple[type[Exception], ...] = (engine.dialect.loaded_dbapi.Error, UnicodeDecodeError)
         self._any_failure: tuple[type[Exception], ...] = (*self.failures, DBAPIError)
         self._statements = {name: Statement(clause, engine.dialect) for name, clause in STATEMENTS.items()}
-        self._insertions: dict[tuple[str, int], tuple[Statement, list[str]]] = {}
+        self._insertions: dict[tuple[str, int], str] = {}
         self._turn = threading.Lock()
         self._writer: PoolProxiedConnection | None = None
         try:
@@ -204,8 +204,8 @@ class Store(ABC):
         """Return a statement by its name in ``statements.py``."""
         return self._statements[name]
 
-    def insertion(self, table: Table, rows: int) -> tuple[Statement, list[str]]:
-        """Return the statement that inserts so many rows at once, and the names of its parameters, row by row."""
+    def insertion(self, table: Table, rows: int) -> str:
+        """Return the SQL that inserts so many rows at once; its parameters stand row by row."""
         found = self._insertions.get((table.name, rows))
         if found is None:
             found = self._insertions[table.name, rows] = insertion(table, rows, self.engine.dialect)
@@ -318,13 +318,10 @@ class Writing(Reading):
         self._insert(RELEASES, [(each.id, each.settled, each.body) for each in releases])
 
     def _insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
-        """Insert rows with few statements, each of a power of two of rows, so that there are few to be compiled."""
-        at = 0
-        while at < len(rows):
-            count = min(_MOST_ROWS, 1 << (len(rows) - at).bit_length() - 1)
-            statement, names = self._store.insertion(table, count)
-            statement.run(self._cursor, dict(zip(names, chain.from_iterable(rows[at : at + count]), strict=True)))
-            at += count
+        """Insert rows with few statements: at each, other threads of this process take over for a while."""
+        for at in range(0, len(rows), _MOST_ROWS):
+            some = rows[at : at + _MOST_ROWS]
+            self._cursor.execute(self._store.insertion(table, len(some)), list(chain.from_iterable(some)))
 
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot down in place of all earlier ones."""

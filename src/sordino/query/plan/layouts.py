@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.question import Question
@@ -13,7 +15,7 @@ from .aggregates import Needs, targets
 from .choices import CHOICES
 from .encoding import Block, Encoder, Statistic, Variable
 from .personal import STEPS, weighted_block, weighted_target
-from .strategy import Target, magnitude
+from .strategy import Design, Target, magnitude
 
 _PRODUCT_BITS = 60
 _MOST_STEP_BITS = 20
@@ -29,6 +31,11 @@ class Layout:
     blocks: tuple[Block, ...]
     targets: tuple[Target, ...]
 
+    @cached_property
+    def design(self) -> Design:
+        """How the targets are read off the blocks."""
+        return Design(self.blocks, self.targets, self.steps)
+
 
 class Layouts:
     """Builds the encodings of one question. `weight_of` says how much each aggregate's error matters."""
@@ -39,6 +46,7 @@ class Layouts:
         self.question, self.needs, self.places, self.weight_of = question, needs, places, weight_of
         self.personal = question.schema.personal
         self._encoder = Encoder(len(needs.measures) + (self.personal is not None))
+        self._built: dict[tuple[Any, ...], Layout | None] = {}
 
     @property
     def weight_place(self) -> int | None:
@@ -78,6 +86,14 @@ class Layouts:
             return None
         if self.personal is not None:
             steps = (*steps, STEPS)
+        known = (parts, steps, tuple(counted))  # which several boundings share
+        if known not in self._built:
+            self._built[known] = self._build(parts, steps, counted)
+        return self._built[known]
+
+    def _build(
+        self, parts: tuple[frozenset[int], ...] | None, steps: tuple[int, ...], counted: Collection[int]
+    ) -> Layout | None:
         wanted = self._targets(list(steps), counted)
         blocks = self._special_blocks(wanted)
         if parts is None:

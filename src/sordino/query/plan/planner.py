@@ -37,7 +37,7 @@ from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Readi
 from .selection import Selection, counts_of_people, threshold_for
 from .sensitivity import block_bound, histogram_bound, people_bound
 from .spend import Spend, cut
-from .strategy import Division, Target, decode, divide
+from .strategy import Design, Division, Target, divide
 
 _KEYS_SHARE = 0.55
 """The part of the price that finds private keys, beside aggregates that are no counts of people: a key that is not
@@ -207,45 +207,48 @@ class _Planner:
         ]
         spread = self._deviation(histogram_bound(self.question, bounding), gaussian) / bounding.unit
         units += [spread for _ in self._histogram_needs]
-        blocks = (
-            *layout.blocks,
-            *(Block((((Distinct(-1 - place), 1),),), 1) for place in range(len(self._histogram_needs))),
-        )
-        wanted = [*layout.targets] + [
-            Target(((Distinct(-1 - place), 1.0),), self._weight_of(need.aggregate))
-            for place, need in enumerate(self._histogram_needs)
-        ]
+        design = self._design(layout)
         # At ρ a choice has ε = √(8ρ).
         scale = 8.0 if self.spend.rho is not None else 1.0
         drawn = [
             need.squared_error(bounding, intervals=self.wishes.intervals) * self._weight_of(need.aggregate) ** 2 / scale
             for need in self._drawn_needs
         ]
-        division = divide(blocks, units, wanted, layout.steps, drawn, gaussian=gaussian and self.spend.rho is not None)
+        division = divide(design, units, drawn, gaussian=gaussian and self.spend.rho is not None)
         if division is None:
             return None
         if self.spend.rho is not None:
             return _Candidate(bounding, layout, gaussian, division, division.objective / amount)
         if not gaussian:
             return _Candidate(bounding, layout, gaussian, division, division.objective / amount**2)
-        return self._gaussian_at_delta(bounding, layout, blocks, units, wanted, drawn, division, amount)
+        return self._gaussian_at_delta(bounding, layout, design, units, drawn, division, amount)
+
+    def _design(self, layout: Layout) -> Design:
+        """Return how everything that gets noise is read: the blocks, and the counts of each histogram by themselves."""
+        if not self._histogram_needs:
+            return layout.design
+        marks = [Distinct(-1 - place) for place in range(len(self._histogram_needs))]
+        blocks = (*layout.blocks, *(Block((((mark, 1),),), 1) for mark in marks))
+        weights = [self._weight_of(need.aggregate) for need in self._histogram_needs]
+        counts = [Target(((mark, 1.0),), weight) for mark, weight in zip(marks, weights, strict=True)]
+        return Design(blocks, (*layout.targets, *counts), layout.steps)
 
     def _gaussian_at_delta(
         self,
         bounding: Bounding,
         layout: Layout,
-        blocks: tuple[Block, ...],
+        design: Design,
         units: list[float],
-        wanted: list[Target],
         drawn: list[float],
         division: Division,
         amount: float,
     ) -> _Candidate | None:
         """Gaussian noise at (ε, δ): choices take pure parts of ε, and the blocks divide the ρ that the rest allows."""
+        blocks = design.blocks
         choice_share = sum(division.shares[len(blocks) :])
         if not blocks:
             return None
-        inner = divide(blocks, units, wanted, layout.steps, [], gaussian=True)
+        inner = divide(design, units, [], gaussian=True)
         if inner is None:
             return None
         rho = self._rho(Fraction(amount * (1 - choice_share)))
@@ -352,7 +355,7 @@ class _Planner:
         deviations = [
             math.sqrt(noisy.mechanism.variance_of_error) / weight_unit(noisy.block, best.bounding) for noisy in blocks
         ]
-        coefficients = decode(layout.blocks, deviations, layout.targets, layout.steps) if blocks else None
+        coefficients = layout.design.coefficients(deviations) if blocks else None
         if coefficients is None:
             coefficients = np.zeros((0, 0))
         return Reading(

@@ -62,6 +62,7 @@ class Design:
     """
 
     def __init__(self, blocks: Sequence[Block], targets: Sequence[Target], steps: Sequence[int]) -> None:
+        self.blocks, self.targets = blocks, targets
         statistics = list(dict.fromkeys(statistic for block in blocks for statistic in block.statistics))
         column = {statistic: place for place, statistic in enumerate(statistics)}
         self.determined = all(statistic in column for target in targets for statistic, _ in target.terms)
@@ -101,7 +102,10 @@ class Design:
         return not np.any(missed > _CLOSE * np.abs(self._wanted).max(axis=1, initial=0.0))
 
     def coefficients(self, deviations: Sequence[float]) -> Matrix | None:
-        """Return a (targets × features), or None if the features do not determine all targets."""
+        """Return a (targets × features), or None if the features do not determine all targets.
+
+        `deviations` are the standard deviations of each block's noise.
+        """
         if not self.determined or self._only is not None:
             return self._only
         spreads = np.asarray(deviations)[self.owners]
@@ -110,41 +114,21 @@ class Design:
         return np.asarray(answers / spreads) if self._reads(answers, scaled) else None
 
 
-def decode(
-    blocks: Sequence[Block], deviations: Sequence[float], targets: Sequence[Target], steps: Sequence[int]
-) -> Matrix | None:
-    """Return a (targets × features), or None if the features do not determine all targets.
-
-    `deviations` are the standard deviations of each block's noise.
-    """
-    return Design(blocks, targets, steps).coefficients(deviations)
-
-
-def divide(
-    blocks: Sequence[Block],
-    units: Sequence[float],
-    targets: Sequence[Target],
-    steps: Sequence[int],
-    choices: Sequence[float],
-    *,
-    gaussian: bool,
-) -> Division | None:
+def divide(design: Design, units: Sequence[float], choices: Sequence[float], *, gaussian: bool) -> Division | None:
     """Return the shares of the budget that make the weighted error least, or None if targets stay undetermined.
 
     Args:
-        blocks: what gets noise.
+        design: what gets noise, and what is wanted of it.
         units: the standard deviation of each block's noise if it had the whole budget (ε = 1, or ρ = 1).
-        targets: what is wanted of the blocks.
-        steps: of the measures.
         choices: for each choice (a quantile, a top) its squared error at the whole budget, times its weight.
         gaussian: whether variances fall with ρ rather than with ε².
     """
     power = 1.0 if gaussian else 2.0
+    blocks = design.blocks
     count = len(blocks) + len(choices)
     shares = np.full(count, 1.0 / count)
-    design = Design(blocks, targets, steps)
     squared_units = np.asarray(units)[design.owners] ** 2
-    weights = np.array([target.weight for target in targets])
+    weights = np.array([target.weight for target in design.targets])
     objective = 0.0
     for _ in range(2 if design.fixed else _ROUNDS):
         deviations = [unit / share ** (power / 2) for unit, share in zip(units, shares, strict=False)]
