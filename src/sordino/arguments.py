@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -40,15 +41,20 @@ def rational(
     exact = _parse(name, value)
     if above is not None and not _exceeds(exact, above):
         raise ArgumentError(f"{name} must be greater than {above}, not {value!r}", "SRD-A002")
-    if least is not None and exact < Fraction(least):
+    if least is not None and exact < _limit(least):
         raise ArgumentError(f"{name} must be at least {least}, not {value!r}", "SRD-A002")
-    if most is not None and exact > Fraction(most):
+    if most is not None and exact > _limit(most):
         raise ArgumentError(f"{name} must be at most {most}, not {value!r}", "SRD-A002")
     return exact
 
 
 def _exceeds(exact: Fraction, limit: Number) -> bool:
-    return exact.numerator > 0 if limit == 0 else exact > Fraction(limit)
+    return exact.numerator > 0 if limit == 0 else exact > _limit(limit)
+
+
+@lru_cache(maxsize=256)
+def _limit(number: Number) -> Fraction:
+    return Fraction(number)
 
 
 def _parse(name: str, value: Any) -> Fraction:

@@ -211,11 +211,10 @@ class FrameAsk(Arranged, Ask):
 
 
 def _asked(words: Mapping[str, Any]) -> _Asked:
-    known = list(signature(_Asked).parameters)
     for word in words:
-        if word not in known:
-            close = get_close_matches(word, known, n=1, cutoff=0.4)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+        if word not in _WORDS:
+            close = get_close_matches(word, _WORDS, n=1, cutoff=0.4)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(_WORDS)}"
             raise ArgumentError(f"a question cannot be asked with {word}=…; {hint}", "SRD-A001")
     return _Asked(**words)
 
@@ -267,6 +266,9 @@ class _Asked:
         self.integers = integers
         self.non_negative = non_negative
         self.consistent = consistent
+
+
+_WORDS = tuple(signature(_Asked).parameters)
 
 
 class DataAccount:

@@ -205,8 +205,9 @@ class _Planner:
             self._deviation(block_bound(self.question, bounding, block), gaussian) / weight_unit(block, bounding)
             for block in layout.blocks
         ]
-        spread = self._deviation(histogram_bound(self.question, bounding), gaussian) / bounding.unit
-        units += [spread for _ in self._histogram_needs]
+        if self._histogram_needs:
+            spread = self._deviation(histogram_bound(self.question, bounding), gaussian) / bounding.unit
+            units += [spread] * len(self._histogram_needs)
         design = self._design(layout)
         # At ρ a choice has ε = √(8ρ).
         scale = 8.0 if self.spend.rho is not None else 1.0

@@ -129,8 +129,7 @@ def divide(design: Design, units: Sequence[float], choices: Sequence[float], *, 
     shares = np.full(count, 1.0 / count)
     squared_units = np.asarray(units)[design.owners] ** 2
     weights = np.array([target.weight for target in design.targets])
-    objective = 0.0
-    for _ in range(2 if design.fixed else _ROUNDS):
+    for _ in range(1 if design.fixed else _ROUNDS):
         deviations = [unit / share ** (power / 2) for unit, share in zip(units, shares, strict=False)]
         contributions = np.zeros(count)
         if blocks:
@@ -142,9 +141,9 @@ def divide(design: Design, units: Sequence[float], choices: Sequence[float], *, 
         # A choice (an exponential mechanism) errs in proportion to 1/ε; in ρ that is 1/√ρ, like everything else here.
         contributions[len(blocks) :] = choices
         contributions = np.maximum(contributions, contributions.max() * 1e-9)
-        objective = float((contributions / shares**power).sum())
         if count == 1:
             break
         shares = contributions ** (1 / (power + 1))
         shares /= shares.sum()
-    return Division(tuple(float(share) for share in shares), objective)
+    objective = float((contributions / shares**power).sum())
+    return Division(tuple(shares.tolist()), objective)
