@@ -87,7 +87,7 @@ def _judged(known: str | None) -> Bar:
     def judge(ours: Measured, _theirs: Measured | None) -> Verdict:
         found: dict[str, Any] = ours.values
         if "refused" in found:
-            return Verdict(f"it refuses ({_version(found)})", known or "", passed=True)
+            return Verdict(f"it refuses ({_version(found)})", known or "", passed=known is None)
         return Verdict(f"{_figure(found)} ({_version(found)})", known or "", passed=known is None or found["refuted"])
 
     return judge

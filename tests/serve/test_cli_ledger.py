@@ -10,8 +10,14 @@ import pytest
 import typer
 
 from serve.commanding import COUNT, Commands, commands_in
+from serve.places import OWNER
 from sordino import __main__ as whole
+from sordino.ledger.ledger import Ledger
 from sordino.serve import running
+from sordino.serve.refusals import UnauthenticatedError
+from sordino.serve.service import Service
+from sordino.serve.settings import Settings
+from sordino.serve.shutting_out import shut_everybody_out
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +73,26 @@ def test_a_lost_witness_shows(run: Commands) -> None:
     assert "no memory" in run("ledger", "verify", code=1)
 
 
+_FILES = ("budget.db", "budget.db-wal", "budget.db-shm")
+
+
+def _copy(directory: Path) -> None:
+    for name in _FILES:
+        if (directory / name).exists():
+            shutil.copy(directory / name, directory / f"old-{name}")
+
+
+def _put_back(directory: Path) -> None:
+    for name in _FILES:
+        (directory / name).unlink(missing_ok=True)
+        if (directory / f"old-{name}").exists():
+            shutil.copy(directory / f"old-{name}", directory / name)
+
+
 def test_an_old_copy_is_frozen_until_restored(run: Commands, capsys: pytest.CaptureFixture[str]) -> None:
-    for name in ("budget.db", "budget.db-wal", "budget.db-shm"):
-        if (run.directory / name).exists():
-            shutil.copy(run.directory / name, run.directory / f"old-{name}")
+    _copy(run.directory)
     run("ask", COUNT, "--epsilon", "1")
-    for name in ("budget.db", "budget.db-wal", "budget.db-shm"):
-        (run.directory / name).unlink(missing_ok=True)
-        if (run.directory / f"old-{name}").exists():
-            shutil.copy(run.directory / f"old-{name}", run.directory / name)
+    _put_back(run.directory)
     assert "NOT SOUND: entry 5: it is missing" in run("ledger", "verify", code=1)
     assert "SRD-L061" in run.refused(capsys, "ask", COUNT, "--epsilon", "0.1")
     words = ("ledger", "restore", "--by", "olga", "--reason", "a disk failed")
@@ -85,6 +102,44 @@ def test_an_old_copy_is_frozen_until_restored(run: Commands, capsys: pytest.Capt
     assert run.json("budget")["budgets"][0]["used"] == pytest.approx(2 / 3)
     assert "by olga: a disk failed" in run("ledger", "show")
     assert "not frozen" in run.refused(capsys, *words, "--yes")
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_no_backup_brings_back_who_was_shut_out(run: Commands, capsys: pytest.CaptureFixture[str], keep: bool) -> None:
+    settings = Settings.load(run.directory / "sordino.yaml")
+    with Service.open(settings) as service:
+        token = service.issue_token(OWNER, "ann", "analyst")
+        service.admit(OWNER, "bob", "analyst")
+    _copy(run.directory)
+    with Service.open(settings) as service:
+        service.revoke_token(OWNER, service.tokens(OWNER)[0]["id"])
+        service.dismiss(OWNER, "bob")
+    _put_back(run.directory)
+    assert "SRD-L061" in run.refused(capsys, "ask", COUNT, "--epsilon", "0.1")  # though nothing was spent since
+    said = run("ledger", "restore", "--by", "olga", "--reason", "a disk failed", "--yes", *["--keep-access"] * keep)
+    assert ("1 tokens are revoked and 1 members dismissed" in said) is not keep
+    with Service.open(settings) as service:
+        assert [each["state"] for each in service.tokens(OWNER)] == ["good" if keep else "revoked"]
+        assert bool(service.members(OWNER)) is keep
+        if not keep:
+            with pytest.raises(UnauthenticatedError):
+                service.identities.of_token(token)
+
+
+def test_who_thaws_the_ledger_shuts_nobody_out(run: Commands) -> None:
+    settings = Settings.load(run.directory / "sordino.yaml")
+    with Service.open(settings) as service:
+        service.issue_token(OWNER, "ann", "analyst")
+        service.ledger.freeze("SRD-L064")
+    assert "revoked" not in run("ledger", "restore", "--by", "olga", "--reason", "looked at", "--yes")
+    with Service.open(settings) as service:
+        assert [each["state"] for each in service.tokens(OWNER)] == ["good"]
+
+
+def test_a_ledger_without_a_service_has_nobody_to_shut_out(tmp_path: Path) -> None:
+    place = str(tmp_path / "alone.db")
+    with Ledger.open(place):
+        assert shut_everybody_out(place, "olga") is None
 
 
 def test_entries_are_shown(run: Commands) -> None:

@@ -31,7 +31,7 @@ from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from . import decisions
 from .decisions import Decision, Request
-from .entries import Budgeted, Entry, Failed, Frozen, Opened, Restored, Settled, from_bytes, position_of
+from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Restored, Settled, from_bytes, position_of
 from .keys import SigningKey, VerifyingKey
 from .log import Log
 from .opening import Place, key_for, store_at, witness_for
@@ -153,6 +153,11 @@ class Ledger:
     def freeze(self, code: str) -> Frozen:
         """Stop everything, in all processes, until the owner restores the ledger; `code` says why in one word."""
         return self._one(lambda state, now: decisions.decide_freeze(state, code, now))
+
+    def mark(self) -> Checkpointed:
+        """Append a signed checkpoint now: whoever puts a copy from before it back is found out."""
+        log = self._session.log
+        return self._one(lambda state, now: decisions.decide_checkpoint(state, log.head.note, now))
 
     def restore(self, by: str, reason: str) -> Restored:
         """Go on from an old copy, or after a freeze, burning what lost entries may have spent (``restoring.py``)."""

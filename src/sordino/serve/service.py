@@ -18,11 +18,12 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from sordino import noise
-from sordino.errors import FrozenError
+from sordino.errors import FrozenError, LedgerError
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.verify import Progress
 
@@ -302,6 +303,7 @@ class Service:
         """End a token and every session that began with it."""
         who.must_be("owner")
         self.identities.revoke(identifier)
+        self._outdate_copies()
 
     def members(self, who: Principal) -> list[Plain]:
         """Return everybody who may come in by single sign-on."""
@@ -312,11 +314,18 @@ class Service:
         """Let somebody come in by single sign-on; `subject` is what the issuer calls them."""
         who.must_be("owner")
         self.identities.admit(who.subject, subject, role, datasets)
+        self._outdate_copies()
 
     def dismiss(self, who: Principal, subject: str) -> None:
         """Let somebody come in no more."""
         who.must_be("owner")
         self.identities.dismiss(subject)
+        self._outdate_copies()
+
+    def _outdate_copies(self) -> None:
+        """Let the ledger grow, so that no copy in which somebody still has a right passes for the newest."""
+        with suppress(LedgerError):  # frozen or out of reach: what was decided holds all the same
+            self.ledger.mark()
 
     def approvals(self, who: Principal) -> list[Plain]:
         """Return wishes for approval: an analyst's own, or all; those that wait first."""

@@ -112,20 +112,23 @@ WITNESSED = Table(
 
 def engine_at(database: str) -> Engine:
     """Return an engine on the database of the ledger, with the service's tables made if they are missing."""
-    if "://" in database:
-        engine = create_engine(
-            make_url(database).set(drivername="postgresql+psycopg"), pool_size=10, pool_pre_ping=True
-        )
-    else:
-        engine = create_engine(
-            URL.create("sqlite", database=database), connect_args={"timeout": 60, "check_same_thread": False}
-        )
-        event.listen(engine, "connect", _configure)
+    engine = plain_engine_at(database)
     try:
         _prepare(engine)
     except BaseException:
         engine.dispose()
         raise
+    return engine
+
+
+def plain_engine_at(database: str) -> Engine:
+    """Return an engine on the database of the ledger, whatever tables there are."""
+    if "://" in database:
+        return create_engine(make_url(database).set(drivername="postgresql+psycopg"), pool_size=10, pool_pre_ping=True)
+    engine = create_engine(
+        URL.create("sqlite", database=database), connect_args={"timeout": 60, "check_same_thread": False}
+    )
+    event.listen(engine, "connect", _configure)
     return engine
 
 

@@ -24,24 +24,27 @@ _VARIABLES = {
 """Where tokens are looked for that no file holds; they never stand on the command line, where others can read them."""
 
 
+_TokenFile = Annotated[Path | None, typer.Option(help="The file of an analyst's token at the first; or SORDINO_TOKEN.")]
+_TokenWithoutFile = Annotated[
+    Path | None, typer.Option(help="The same at the second, if it is another; or SORDINO_TOKEN_WITHOUT.")
+]
+_OtherTokenFile = Annotated[
+    Path | None, typer.Option(help="The file of another analyst's token; or SORDINO_OTHER_TOKEN.")
+]
+_AuditorTokenFile = Annotated[
+    Path | None, typer.Option(help="The file of an auditor's token; or SORDINO_AUDITOR_TOKEN.")
+]
+_OwnerTokenFile = Annotated[Path | None, typer.Option(help="The file of an owner's token; or SORDINO_OWNER_TOKEN.")]
+
+
 def service(
     url: Annotated[str, typer.Argument(help="The service on all of the data; the probes attack this one.")],
     without: Annotated[str, typer.Argument(help="The same service on the data without one person.")],
-    token_file: Annotated[
-        Path | None, typer.Option(help="The file of an analyst's token at the first; or SORDINO_TOKEN.")
-    ] = None,
-    token_without_file: Annotated[
-        Path | None, typer.Option(help="The same at the second, if it is another; or SORDINO_TOKEN_WITHOUT.")
-    ] = None,
-    other_token_file: Annotated[
-        Path | None, typer.Option(help="The file of another analyst's token; or SORDINO_OTHER_TOKEN.")
-    ] = None,
-    auditor_token_file: Annotated[
-        Path | None, typer.Option(help="The file of an auditor's token; or SORDINO_AUDITOR_TOKEN.")
-    ] = None,
-    owner_token_file: Annotated[
-        Path | None, typer.Option(help="The file of an owner's token; or SORDINO_OWNER_TOKEN.")
-    ] = None,
+    token_file: _TokenFile = None,
+    token_without_file: _TokenWithoutFile = None,
+    other_token_file: _OtherTokenFile = None,
+    auditor_token_file: _AuditorTokenFile = None,
+    owner_token_file: _OwnerTokenFile = None,
     key: Annotated[str | None, typer.Option(help="The ledger's public key, or its file, if known.")] = None,
     canary: Annotated[list[str] | None, typer.Option(help="A text planted in the data; again for more.")] = None,
     epsilon: Annotated[str, typer.Option(help="What every question spends.")] = "0.05",

@@ -94,10 +94,18 @@ def restore(
     place: PlaceOption = None,
     witness: WitnessOption = None,
     directory: DirectoryOption = HERE,
+    keep_access: Annotated[
+        bool,
+        typer.Option(help="Leave tokens and members of an old copy as they are, though some may be revoked since."),
+    ] = False,
     yes: YesOption = False,
 ) -> None:
-    """Go on from an old copy or after a freeze; what lost entries may have spent is burnt."""
+    """Go on from an old copy or after a freeze; what lost entries may have spent is burnt.
+
+    From an old copy nobody comes in any more, for it does not know what was revoked since: issue tokens anew.
+    """
     from sordino.ledger.ledger import Ledger
+    from sordino.serve.shutting_out import shut_everybody_out
     from sordino.serve.watching import open_ledger
 
     at = _place(place, witness, directory)
@@ -106,11 +114,15 @@ def restore(
         typer.confirm("Restore the ledger?", abort=True)
     ledger = open_ledger(at.remote)[0] if at.remote else Ledger.open(at.where, key=at.signing, witness=at.witness)
     try:
+        old = ledger.frozen is not None  # else the owner froze it, and nothing is lost
         restored = ledger.restore(by, reason)
     finally:
         ledger.close()
     burnt = ", ".join(str(scope) for scope, amount in restored.burnt if any(amount)) or "nothing"
     say(f"restored at entry {restored.sequence}; {restored.lost_to - restored.lost_from} lost, burnt for: {burnt}")
+    shut = shut_everybody_out(at.where, by) if old and not keep_access else None
+    if shut is not None:
+        say(f"{shut[0]} tokens are revoked and {shut[1]} members dismissed; issue tokens anew: sordino token issue")
 
 
 def key_text(given: str) -> str:
