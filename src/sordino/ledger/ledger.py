@@ -43,6 +43,7 @@ from .scope import Scope
 from .session import Session
 from .state import Keyed, State
 from .store import Head, Release
+from .together import Wish
 from .tree import consistency_proof, inclusion_proof
 from .verify import Progress, Report, verify_store
 from .witness import Seen, Witness
@@ -138,12 +139,21 @@ class Ledger:
         if not isinstance(release, bytes):
             raise ArgumentError(f"release must be the released body as bytes, not {type(release).__name__}", "SRD-A001")
         identifier, digest = _identifier(reservation), release_digest(release)
-        written = self._session.append(
-            lambda state, now: (decisions.decide_settle(state, identifier, digest, now),), (identifier, release)
-        )
-        kept = Release(identifier, written.entries[-1].sequence, release)
         charge = reservation.body if isinstance(reservation, Reservation) else None
-        return self._receipt(kept, written.head or self._session.log.head, charge, written.bodies[-1])
+        receipts: list[Receipt] = []
+
+        def decide(state: State, now: int) -> tuple[Entry, ...]:
+            return (decisions.decide_settle(state, identifier, digest, now),)
+
+        def make_receipt(written: Wish) -> None:
+            kept = Release(identifier, written.entries[-1].sequence, release)
+            head = written.head or self._session.log.head
+            receipts.append(self._receipt(kept, head, charge, written.bodies[-1]))
+
+        written = self._session.append(decide, (identifier, release), make_receipt)
+        if not receipts:  # whoever wrote it was interrupted before
+            make_receipt(written)
+        return receipts[0]
 
     def fail(self, reservation: Reservation | str, code: str) -> Failed:
         """Say that a reservation came to nothing, by the code of a mute error. The charge stands."""

@@ -26,7 +26,7 @@ from .log import Appended, Log
 from .scope import Scope
 from .state import State
 from .store import Head, Reading, Release, UnknownOutcomeError, Writing
-from .together import Decide, Gather, Line, Wish
+from .together import After, Decide, Gather, Line, Wish
 from .undoing import Trial
 from .vectors import vector_text
 from .witness import Seen, Witness
@@ -47,6 +47,13 @@ _TOUCHED: dict[type[Entry], Callable[[Any], list[Scope]]] = {
 
 def _nobody(_: Entry) -> list[Scope]:
     return []
+
+
+def _follow_up(wish: Wish, after: After) -> None:
+    try:
+        after(wish)
+    except Exception as error:  # what was written stands; only whoever wished for it is told
+        wish.error = error
 
 
 class Session:
@@ -107,13 +114,14 @@ class Session:
             self._hear()  # before the head is read, for others go on meanwhile
             self._read_on(reading, reading.head())
 
-    def append(self, decide: Decide, keep: tuple[str, bytes] | None = None) -> Wish:
+    def append(self, decide: Decide, keep: tuple[str, bytes] | None = None, after: After | None = None) -> Wish:
         """Append what is decided, with a release to `keep` under an identifier, as the module says.
 
-        What other threads want to append at the same moment goes into the same transaction.
+        What other threads want to append at the same moment goes into the same transaction. `after` may be skipped
+        where an interrupt comes in between.
         """
         self._check_usable()
-        return self._line.join(Wish(decide, keep))
+        return self._line.join(Wish(decide, keep, after))
 
     def restore(self, decide: Decide) -> tuple[Entry, ...]:
         """Append the entry of a restoration, whatever the witness says; it then begins anew."""
@@ -183,6 +191,9 @@ class Session:
             before = self.log.size
             try:
                 self._commit(batch, gather)
+                for wish in batch:
+                    if wish.after is not None and wish.error is None:
+                        _follow_up(wish, wish.after)
                 for wish in batch:
                     wish.finish()
             except BaseException as error:

@@ -25,19 +25,27 @@ from .store import Head
 Decide = Callable[[State, int], tuple[Entry, ...]]
 """What to append, given the state of all entries so far and the clock."""
 
+After = Callable[["Wish"], None]
+"""What to make of a wish that has been committed."""
+
 MOST_TOGETHER = 256
 """Wishes in one transaction; more wait for the next."""
 _PATIENCE = 1.0  # seconds until a thread that nobody called looks for itself; a call may be lost to an interrupt
 
 
 class Wish:
-    """What one thread wants to append, with a release to `keep` under an identifier, and what became of it."""
+    """What one thread wants to append, with a release to `keep` under an identifier, and what became of it.
 
-    __slots__ = ("_calls", "bodies", "decide", "done", "entries", "error", "head", "keep")
+    `after` is called once it is committed, by whoever wrote it: to do so for many at once is quicker than that each
+    wakes up and does it, in turns with all others.
+    """
 
-    def __init__(self, decide: Decide, keep: tuple[str, bytes] | None = None) -> None:
+    __slots__ = ("_calls", "after", "bodies", "decide", "done", "entries", "error", "head", "keep")
+
+    def __init__(self, decide: Decide, keep: tuple[str, bytes] | None = None, after: After | None = None) -> None:
         self.decide = decide
         self.keep = keep
+        self.after = after
         self.entries: tuple[Entry, ...] = ()
         self.bodies: tuple[bytes, ...] = ()
         """The canonical spelling of each entry."""

@@ -116,7 +116,8 @@ def inclusion_proof(index: int, size: int, subtree: Subtree) -> tuple[bytes, ...
         if node & 1:
             siblings.append(subtree((node - 1) * width, node * width))
         elif node < last:
-            siblings.append(_range_hash((node + 1) * width, min((node + 2) * width, size), subtree))
+            start, end = (node + 1) * width, (node + 2) * width
+            siblings.append(subtree(start, end) if end <= size else _range_hash(start, size, subtree))
         node, last, width = node >> 1, last >> 1, width << 1
     return tuple(siblings)
 
