@@ -67,7 +67,7 @@ def _pairs(store: str, place: str, home: Path, threads: int) -> Case:
     given = {"place": place, "beside": str(home), "threads": threads, "times": PAIRS[threads]}
     ours, theirs = Call("sordino_ledger", "pairs", given), Call("bare_commits", "commits", given)
     what = f"reserve and settle beside a bare commit of two rows, {store}, {threads} thread{'s' * (threads > 1)}"
-    return Case(what, ours, theirs, information if threads == 1 else share_at_least(LEAST_SHARE), repeats=5)
+    return Case(what, ours, theirs, information if threads == 1 else share_at_least(LEAST_SHARE), repeats=9)
 
 
 def _verify(words: str, kind: str, entries: int, least: int, *, replay: bool) -> Case:
