@@ -8,8 +8,9 @@ from fractions import Fraction
 import pytest
 
 from ledger.books import ADA, DAY, NOON, PEOPLE, TRIPS, Book, digest, policy, rule, wish
-from sordino.accounting.budget import Budget
+from sordino.accounting.budget import Budget, budget
 from sordino.accounting.events import Gaussian, Laplace, PoissonSampled, Pure, Repeated
+from sordino.accounting.filter import Filter
 from sordino.accounting.neighbours import Neighbours
 from sordino.accounting.units import SATURATED
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, UnsupportedError
@@ -336,3 +337,13 @@ def test_a_saturated_total_saturates_every_day() -> None:
     book.add(decide_restore(book.state, {TRIPS: seen}, 9, "olga", "the disk broke", NOON))
     assert book.state.spent(TRIPS.block("2027-01-01"))[-1] == SATURATED, "how much was lost in that column is unknown"
     assert book.state.spent(TRIPS.block("2027-01-01"))[1] == 0
+
+
+def test_a_remembered_price_is_that_of_its_own_filter() -> None:
+    """What was priced before the lock counts only for the rule that it was priced under."""
+    asked = wish()
+    pure, renyi = Filter.open(budget(epsilon=3)), Filter.open(budget(epsilon=3, delta="1e-6"))
+    for _ in range(2):
+        assert asked.price_in(pure) == pure.charge(asked.event)
+        assert asked.price_in(renyi) == renyi.charge(asked.event)
+    assert asked.price_in(pure) != asked.price_in(renyi)

@@ -126,6 +126,25 @@ def test_no_backup_brings_back_who_was_shut_out(run: Commands, capsys: pytest.Ca
                 service.identities.of_token(token)
 
 
+def test_everybody_is_shut_out_before_an_old_copy_goes_on(run: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings.load(run.directory / "sordino.yaml")
+    with Service.open(settings) as service:
+        service.issue_token(OWNER, "ann", "analyst")
+    _copy(run.directory)
+    with Service.open(settings) as service:
+        service.revoke_token(OWNER, service.tokens(OWNER)[0]["id"])
+    _put_back(run.directory)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "restore", killed)
+        run("ledger", "restore", "--by", "olga", "--reason", "a disk failed", "--yes", code=130)
+    with Service.open(settings) as service:
+        assert [each["state"] for each in service.tokens(OWNER)] == ["revoked"]
+
+
 def test_who_thaws_the_ledger_shuts_nobody_out(run: Commands) -> None:
     settings = Settings.load(run.directory / "sordino.yaml")
     with Service.open(settings) as service:

@@ -8,7 +8,7 @@ unit whose data are replaced. Zeroing a unit out has the same pair of distributi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from sordino.errors import UnsupportedError
 
@@ -25,7 +25,7 @@ _REPLACEMENT = frozenset({Neighbours.REPLACE_ONE})
 def relations(event: Event) -> frozenset[Neighbours]:
     """Return the relations under which the curves of `event` hold; refuse an event whose parts share none."""
     common = _ANY
-    for part in _simple(event):
+    for part in flatten(event) if isinstance(event, Composed | Repeated) else (event,):
         own = _OWN.get(type(part), _unrestricted)(part)
         common = common & own
     if not common:
@@ -41,17 +41,6 @@ def parts(event: Event) -> Counter[Event]:
     """Return how often each simple event is run in all, after checking that their prices may be added."""
     relations(event)
     return flatten(event)
-
-
-def _simple(event: Event) -> Iterator[Event]:
-    """Yield the simple events in one, without counting them."""
-    if isinstance(event, Repeated):
-        yield from _simple(event.event)
-    elif isinstance(event, Composed):
-        for part in event.events:
-            yield from _simple(part)
-    else:
-        yield event
 
 
 def _unrestricted(_event: Event) -> frozenset[Neighbours]:

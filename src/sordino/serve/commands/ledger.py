@@ -105,6 +105,7 @@ def restore(
     From an old copy nobody comes in any more, for it does not know what was revoked since: issue tokens anew.
     """
     from sordino.ledger.ledger import Ledger
+    from sordino.ledger.restoring import RESTORABLE
     from sordino.serve.shutting_out import shut_everybody_out
     from sordino.serve.watching import open_ledger
 
@@ -114,13 +115,14 @@ def restore(
         typer.confirm("Restore the ledger?", abort=True)
     ledger = open_ledger(at.remote)[0] if at.remote else Ledger.open(at.where, key=at.signing, witness=at.witness)
     try:
-        old = ledger.frozen is not None  # else the owner froze it, and nothing is lost
+        old = ledger.frozen is not None and ledger.frozen.code in RESTORABLE  # else nothing in it is lost
+        # Before it goes on: whatever happens in between, nobody comes in whose right ended.
+        shut = shut_everybody_out(at.where, by) if old and not keep_access else None
         restored = ledger.restore(by, reason)
     finally:
         ledger.close()
     burnt = ", ".join(str(scope) for scope, amount in restored.burnt if any(amount)) or "nothing"
     say(f"restored at entry {restored.sequence}; {restored.lost_to - restored.lost_from} lost, burnt for: {burnt}")
-    shut = shut_everybody_out(at.where, by) if old and not keep_access else None
     if shut is not None:
         say(f"{shut[0]} tokens are revoked and {shut[1]} members dismissed; issue tokens anew: sordino token issue")
 
