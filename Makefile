@@ -11,50 +11,65 @@ FOLDER ?= demo-out
 export NO_MKDOCS_2_WARNING := 1
 
 BIN    := $(VENV)/bin
-STAMP  := $(VENV)/.installed
+# One environment, filled as far as a verb needs it: to run, to serve, to check, or with Spark and all else that tests want.
+RUNS   := $(VENV)/.installed-plot
+SERVES := $(VENV)/.installed-plot,serve
+CHECKS := $(VENV)/.installed-check
+STAMP  := $(VENV)/.installed-test
 ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 # A test that hangs fails by itself, and says where, long before anybody loses patience.
-QUICK  := -n $(JOBS) -m "not long" --timeout 400
-LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --timeout 400
+NOBODY := not long and not slow and not postgres and not spark and not browser and not service
+LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py tests/test_works.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-long audit bench docs lint clean
+.PHONY: help demo serve quick test test-long audit bench docs lint changelog release clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(STAMP): pyproject.toml scripts/make-environment
-	@scripts/make-environment "$(PYTHON)" "$(VENV)"
-	@touch $@
+$(VENV)/.installed-%: pyproject.toml scripts/make-environment
+	@scripts/make-environment "$(PYTHON)" "$(VENV)" "$*"
+	@touch "$@"
+	@[ "$*" != test ] || touch "$(RUNS)" "$(SERVES)" "$(CHECKS)"
 
-demo: $(STAMP)  ## six private answers, a refusal, a ledger that verifies, a report with plots in demo-out/
+demo: $(RUNS)  ## six private answers, a refusal, a ledger that verifies, a report with plots in demo-out/
 	@rm -rf demo-out
 	@$(BIN)/sordino demo demo-out
 
-serve: $(STAMP)  ## the service and its dashboard on loopback, with an owner's token; FOLDER=… or the demo's folder
+serve: $(SERVES)  ## the service and its dashboard on loopback, with an owner's token; FOLDER=… or the demo's folder
 	@[ -e "$(FOLDER)/sordino.yaml" ] || $(BIN)/sordino demo "$(FOLDER)"
 	@$(BIN)/sordino serve --directory "$(FOLDER)" --owner-token
 
-test: lint  ## lint, then every quick test, with coverage of the lower rooms at 98 % or more
-	@scripts/install-servers
-	@$(BIN)/python -m pytest $(QUICK) $(LOWER) $(COVER)
-	@$(BIN)/python -m pytest $(QUICK) tests $(LOWER:%=--ignore=%)
+quick: lint  ## lint, then what takes no server and less than three minutes: before each commit
+	@$(PYTEST) -m "$(NOBODY)"
 
-test-long: $(STAMP)  ## the tests that take minutes
+test: $(STAMP) lint  ## lint, then every test that does not take minutes, with coverage of the lower rooms at 98 % or more
 	@scripts/install-servers
-	@$(BIN)/python -m pytest -n $(JOBS) -m long
+	@$(PYTEST) -m "not long" $(LOWER) $(COVER)
+	@$(PYTEST) -m "not long" tests $(LOWER:%=--ignore=%)
 
-audit: $(STAMP)  ## judge every mechanism, accountant, training and service of the house, and what must be caught, at length
+test-long: $(STAMP)  ## the tests that take minutes, and examples that nobody has seen before for all that are by example
+	@scripts/install-servers
+	@$(BIN)/python -m pytest -n $(JOBS) -m "long or hypothesis" --hypothesis-profile search
+
+audit: $(CHECKS)  ## judge every mechanism, accountant, training and service of the house, and what must be caught, at length
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws tests/audit -m ""
 
 bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_training, audit_peers or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
-docs: $(STAMP)  ## build the documentation into site/, warnings as errors
+docs: $(CHECKS)  ## build the documentation into site/, warnings as errors
 	@$(BIN)/python -m mkdocs build --strict --quiet
 
-lint: $(STAMP)  ## ruff, mypy and the layer contract
+changelog: $(CHECKS)  ## move the fragments of changelog.d under the heading VERSION=… of the changelog
+	@$(BIN)/python scripts/collect_changelog.py "$(VERSION)"
+
+release: $(VENV)/.installed-release  ## build wheel and sdist into dist/, check both, and try the wheel in an environment of its own
+	@scripts/build-release "$(PYTHON)" "$(BIN)"
+
+lint: $(CHECKS)  ## ruff, mypy and the layer contract
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy

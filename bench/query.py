@@ -59,11 +59,20 @@ def _overhead() -> list[Case]:
     for question in ("the same question", "another number in it", "another condition", "other aggregates"):
         ours = Call("sordino_query", "small", small | {"question": question})
         found.append(Case(f"20,000 rows, warm, {question}", ours, None, at_most_seconds(0.06), repeats=5))
+    ten = Call("sordino_query", "ten_lines", small)
+    found.append(
+        Case("ten lines and their ledger, the whole process", ten, None, at_most_seconds(1.2), repeats=5, fresh=True)
+    )
+    found.append(
+        Case(
+            "import sordino", Call("sordino_query", "imported", {}), None, at_most_seconds(0.15), repeats=5, fresh=True
+        )
+    )
     for peer in ("smartnoise", "pipelinedp", "opendp", "tumult"):
         repeats = 1 if peer == "tumult" else 3
         ours, theirs = Call("sordino_query", "cold", small), Call(peer, "cold", task)
         found.append(
-            Case("20,000 rows, the whole process", ours, theirs, at_most_seconds(2), repeats=repeats, fresh=True)
+            Case("20,000 rows, the whole process", ours, theirs, at_most_seconds(1.2), repeats=repeats, fresh=True)
         )
     return found
 

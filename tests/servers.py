@@ -1,4 +1,4 @@
-"""A PostgreSQL server of our own, for the tests of any room that needs one; started and stopped here."""
+"""Servers for the tests of any room: who starts one says so, and PostgreSQL is started and stopped here."""
 
 from __future__ import annotations
 
@@ -15,10 +15,20 @@ from typing import Any
 
 import psycopg
 
+marks_of_this_test: set[str] | None = None
+"""How the test that runs now is marked, set by ``conftest.py``; None where no test runs, as in benchmarks."""
+
+
+def needs(server: str) -> None:
+    """Fail if a test starts a server and is not marked as one that does: it would run where there is none."""
+    marked = marks_of_this_test is None or server in marks_of_this_test
+    assert marked, f"this test starts a server: mark it with @pytest.mark.{server}"
+
 
 @contextmanager
 def postgres_server(directory: Path, *, durable: bool = False) -> Iterator[str]:
     """Run a server with its files in `directory`, on disk at every commit if `durable`; give its URL."""
+    needs("postgres")
     password, port = secrets.token_hex(16), _free_port()
     whoever: dict[str, Any] = {"cwd": directory, "stdout": subprocess.DEVNULL}
     secret = directory / "password"

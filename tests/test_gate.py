@@ -13,13 +13,14 @@ import pyarrow as pa
 import pytest
 
 import sordino as so
+from sordino.data.dataset import Dataset
 from sordino.errors import ArgumentError, BudgetError, ConflictError, LedgerError, RunError
-from sordino.gate import ApprovalError, Gate, Policy, ReplayedError
+from sordino.gate import ApprovalError, Gate, Policy
+from sordino.ledger.account import LedgerAccount, ReplayedError
 from sordino.ledger.entries import Entry, Failed, Reserved, Settled
 from sordino.ledger.receipt import verify_receipt
 from sordino.ledger.scope import Scope
-from sordino.query.ask import DataAccount
-from sordino.query.data.dataset import Dataset
+from sordino.query.ask import TableAccount
 from sordino.serve.local import House
 
 QUESTION = "SELECT COUNT(*) AS rides FROM rides"
@@ -41,9 +42,10 @@ def entries(house: House) -> list[Entry]:
     return list(house.ledger.entries())
 
 
-def gated(house: House, rides: Dataset, **words: Any) -> DataAccount:
+def gated(house: House, rides: Dataset, **words: Any) -> TableAccount:
     house.account(rides, so.budget(epsilon=1))
-    return DataAccount(rides, Gate(house.ledger, Scope("dataset", "rides"), "ada", **words))
+    account = LedgerAccount(house.ledger, Scope("dataset", "rides"), "ada")
+    return TableAccount(rides, Gate(account, **words))
 
 
 def test_an_answer_is_charged_first_and_settled_with_a_receipt_that_verifies(house: House, rides: Dataset) -> None:
@@ -54,7 +56,7 @@ def test_an_answer_is_charged_first_and_settled_with_a_receipt_that_verifies(hou
     assert isinstance(reserved, Reserved)
     assert isinstance(settled, Settled)
     assert settled.release == hashlib.sha256(answer.to_json().encode()).hexdigest()
-    facts = verify_receipt(answer.proof, house.ledger.key.text, answer.to_json().encode())
+    facts = verify_receipt(answer.receipt, house.ledger.key.text, answer.to_json().encode())
     assert facts.checkpoint.size == 3
     assert house.verify().sound
 
@@ -63,7 +65,7 @@ def test_a_run_that_fails_keeps_its_charge_and_says_only_that(
     house: House, rides: Dataset, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data, stages = gated(house, rides, stage=lambda stage: stages.append(stage)), []
-    monkeypatch.setattr(DataAccount, "compute", lambda *_: 1 / 0)
+    monkeypatch.setattr(TableAccount, "compute", lambda *_: 1 / 0)
     with pytest.raises(RunError) as caught:
         data.sql(QUESTION).run(epsilon=0.25)
     assert "zero" not in str(caught.value)
@@ -81,7 +83,7 @@ def test_an_interrupt_is_written_down_as_a_failure(
         raise KeyboardInterrupt
 
     data = gated(house, rides)
-    monkeypatch.setattr(DataAccount, "compute", interrupted)
+    monkeypatch.setattr(TableAccount, "compute", interrupted)
     with pytest.raises(KeyboardInterrupt):
         data.sql(QUESTION).run(epsilon=0.25)
     assert isinstance(entries(house)[-1], Failed)
@@ -118,7 +120,8 @@ def test_a_pause_between_two_releases(house: House, rides: Dataset) -> None:
     data.sql(QUESTION).run(epsilon=0.1)
     with pytest.raises(BudgetError, match=r"3600 s.*SRD-B003"):
         data.sql(QUESTION).run(epsilon=0.1)
-    other = DataAccount(rides, Gate(house.ledger, Scope("dataset", "rides"), "bob", policy=Policy(pause=3600)))
+    bob = LedgerAccount(house.ledger, Scope("dataset", "rides"), "bob")
+    other = TableAccount(rides, Gate(bob, policy=Policy(pause=3600)))
     other.sql(QUESTION).run(epsilon=0.1)
     assert data.account.used == 0.2
 
@@ -130,8 +133,8 @@ def test_what_does_not_fit_is_refused_or_answered_for_what_does(house: House, ri
     degrading = gated(house, rides, policy=Policy(degrade=True))
     answer = degrading.sql(QUESTION).run(epsilon=0.5)
     assert "asked for epsilon = 0.5, and answered for the 0.25" in answer.notes[-1]
-    assert answer.receipt["price"]["epsilon"] == "1/4"
-    verify_receipt(answer.proof, house.ledger.key.text, answer.to_json().encode())
+    assert answer.details["price"]["epsilon"] == "1/4"
+    verify_receipt(answer.receipt, house.ledger.key.text, answer.to_json().encode())
     assert degrading.account.used == 1
     with pytest.raises(BudgetError, match="nothing of it would fit"):
         degrading.sql(QUESTION).run(epsilon=0.5)
@@ -177,10 +180,11 @@ def test_a_policy_that_cannot_be(words: dict[str, Any]) -> None:
 
 
 def test_a_release_says_all_of_itself_in_json(house: House, rides: Dataset) -> None:
-    answer = house.account(rides, so.budget(epsilon=1)).sql("SELECT AVG(fare) AS fare FROM rides").run(epsilon=0.5)
+    data = house.account(rides, so.budget(epsilon=1000))
+    answer = data.sql("SELECT AVG(fare) AS fare FROM rides").run(epsilon=500)  # so that no mean is blank
     body = json.loads(answer.to_json())
     (column,) = body["columns"]
     assert column["name"] == "fare"
     assert column["low"][0] <= column["values"][0] <= column["high"][0]
     assert body["notes"] == answer.notes
-    assert body["receipt"] == answer.receipt
+    assert body["details"] == answer.details

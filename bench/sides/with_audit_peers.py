@@ -12,7 +12,7 @@ from typing import Any
 
 from sordino.accounting.events import Concentrated
 from sordino.audit import Claim, Subject, accountant, measure
-from sordino.audit.accountants_elsewhere import dp_accounting
+from sordino.audit.accountants.elsewhere import dp_accounting
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from peers import HERE, Worker, interpreter

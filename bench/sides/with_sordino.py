@@ -12,8 +12,9 @@ import numpy as np
 
 import sordino as so
 from sordino import mechanisms, noise
-from sordino.accounting import pld, renyi
+from sordino.accounting import renyi
 from sordino.accounting.events import Composed, DiscreteLaplace, Gaussian, Laplace, PoissonSampled, Repeated
+from sordino.accounting.pld import accountant as pld
 
 Timing = tuple[float, int, dict[str, Any]]
 
@@ -79,7 +80,7 @@ def one_laplace_with_reservation(scale: int, releases: int) -> Timing:
 
 
 def _warm_up() -> None:
-    pld.epsilon(Repeated(Gaussian(9), 2), 1e-3)
+    pld.epsilon_bracket(Repeated(Gaussian(9), 2), 1e-3)
 
 
 def _training(noise: float, rate: float, steps: int) -> Repeated:
@@ -91,7 +92,7 @@ def training_run(noise: float, rate: float, steps: int, delta: float) -> Timing:
     _warm_up()
     event = _training(noise, rate, steps)
     started = perf_counter()
-    bracket = pld.epsilon(event, delta)
+    bracket = pld.epsilon_bracket(event, delta)
     return perf_counter() - started, 1, {"lower": bracket.lower, "upper": bracket.upper}
 
 
@@ -106,7 +107,7 @@ def many_events(scales: list[list[Any]], delta: float) -> Timing:
     kinds = {"laplace": lambda scale: Laplace(scale), "gaussian": lambda scale: Gaussian(Fraction(str(scale)) ** 2)}
     event = Composed(tuple(kinds[kind](scale) for kind, scale in scales))
     started = perf_counter()
-    bracket = pld.epsilon(event, delta)
+    bracket = pld.epsilon_bracket(event, delta)
     return perf_counter() - started, 1, {"lower": bracket.lower, "upper": bracket.upper}
 
 

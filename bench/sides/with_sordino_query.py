@@ -102,6 +102,31 @@ print(budget.sql({query!r}).run(epsilon=1))
 """
 
 
+TEN_LINES = """
+import os, tempfile
+import sordino as so
+
+trips = so.dataset(
+    "visits", {path!r}, unit="user",
+    columns={{"fare": so.bounds(0, 100), "city": so.keys({cities!r})}}, limits=so.limits(rows=10),
+)
+with tempfile.TemporaryDirectory() as place, so.open(os.path.join(place, "budget.db")) as house:
+    budget = house.account(trips, so.budget(epsilon=3, delta=1e-9))
+    ask = budget.sql({query!r})
+    print(ask.price(epsilon=0.5))
+    print(ask.run(epsilon=0.5))
+"""
+
+
+def ten_lines(path: str, cities: list[str]) -> Timing:
+    """The ten lines of the README, with a ledger that is made on the way."""
+    return whole_process(TEN_LINES.format(path=_parquet(path), cities=cities, query=VISITS))
+
+
+def imported() -> Timing:
+    return whole_process("import sordino")
+
+
 def cold(path: str, cities: list[str]) -> Timing:
     return whole_process(COLD.format(path=_parquet(path), cities=cities, query=VISITS))
 

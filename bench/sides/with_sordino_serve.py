@@ -51,7 +51,7 @@ def price(questions: list[str], clients: int, seconds: float, processes: int) ->
     def make() -> tuple[bytes, bytes]:
         number = next(numbers)
         asked = {"dataset": "trips", "sql": next(texts).format(number / 10**6), "epsilon": f"0.{number:07d}1"}
-        return b"POST /api/v1/price HTTP/1.1\r\n", json.dumps(asked).encode()
+        return b"POST /api/v1/query/price HTTP/1.1\r\n", json.dumps(asked).encode()
 
     found = _measured(make, clients, seconds, processes)
     return found["p99"], 1, found
@@ -139,7 +139,7 @@ def _serve(directory: str, port: int, processes: int) -> None:
 
 
 def _prepared(directory: Path) -> str:
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
     from sordino.serve.service import Service
     from sordino.serve.settings import Settings
 

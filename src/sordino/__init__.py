@@ -5,12 +5,15 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``noise``       exact randomness; the only room that touches entropy
 ``accounting``  what privacy costs: units, bounds, events, curves, composition, calibration, budgets and filters
 ``mechanisms``  noise and accounting together: each adds noise and names its own event
+``ledger``      the durable, tamper-evident record of every price paid
+``data``        what is protected: data sets, units, neighbouring relations, declarations, sources
 ``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
+``gate``        plan, price, reserve, run, settle: the one way to a release
 ``serve``       the skins: a ledger on one machine, the command line, the service and its client
 ``audit``       attacks on others and on ourselves; what a stranger can verify
 
 The way of a question: it becomes a frozen *plan*; its *price* is known before data is touched; the *account* charges it
-and gives a *grant*; it is run once for that grant, and what comes out is noisy.
+and gives a *grant*; it is run once for that grant, what comes out is noisy, and its *receipt* proves the charge.
 
 >>> import pyarrow as pa
 >>> import sordino as so
@@ -29,6 +32,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .version import VERSION
+
 if TYPE_CHECKING:
     from . import accounting, mechanisms, noise, query  # not audit: what is below it may import this
     from .accounting.account import Account, unlimited
@@ -37,13 +42,13 @@ if TYPE_CHECKING:
     from .accounting.event import Event
     from .accounting.explain import explain
     from .accounting.neighbours import Neighbours
+    from .data.by_day import days
+    from .data.dataset import dataset
+    from .data.declarations_file import dataset_from_file
+    from .data.declare import bounds, column, keys, limits, personal, private, public
+    from .data.smartnoise import dataset_from_smartnoise
+    from .data.sources import source
     from .query.ask import account
-    from .query.data.by_day import days
-    from .query.data.dataset import dataset
-    from .query.data.declarations_file import dataset_from_file
-    from .query.data.declare import bounds, column, keys, limits, personal, private, public
-    from .query.data.smartnoise import dataset_from_smartnoise
-    from .query.data.sources import source
     from .query.frame.aggregates import (
         correlation,
         count,
@@ -66,9 +71,11 @@ if TYPE_CHECKING:
     from .query.frame.when import when
     from .query.frame.windows import lag, lead, rank, row_number
     from .query.model.bounding import bounding
-    from .query.release.goal import within
-    from .serve.client import connect
+    from .query.words import within
+    from .serve.afar.client import connect
     from .serve.local import open  # noqa: A004
+
+__version__ = VERSION
 
 _HOME = {
     "ROW": "accounting.bound",
@@ -81,36 +88,36 @@ _HOME = {
     "account": "query.ask",
     "open": "serve.local",
     "bounding": "query.model.bounding",
-    "bounds": "query.data.declare",
+    "bounds": "data.declare",
     "budget": "accounting.budget",
     "col": "query.frame.expression",
-    "column": "query.data.declare",
-    "connect": "serve.client",
+    "column": "data.declare",
+    "connect": "serve.afar.client",
     "correlation": "query.frame.aggregates",
     "count": "query.frame.aggregates",
     "count_distinct": "query.frame.aggregates",
     "count_people": "query.frame.aggregates",
     "covariance": "query.frame.aggregates",
-    "dataset": "query.data.dataset",
-    "days": "query.data.by_day",
-    "source": "query.data.sources",
-    "dataset_from_file": "query.data.declarations_file",
-    "dataset_from_smartnoise": "query.data.smartnoise",
+    "dataset": "data.dataset",
+    "days": "data.by_day",
+    "source": "data.sources",
+    "dataset_from_file": "data.declarations_file",
+    "dataset_from_smartnoise": "data.smartnoise",
     "deviation": "query.frame.aggregates",
     "explain": "accounting.explain",
     "histogram": "query.frame.aggregates",
-    "keys": "query.data.declare",
+    "keys": "data.declare",
     "lag": "query.frame.windows",
     "lead": "query.frame.windows",
-    "limits": "query.data.declare",
+    "limits": "data.declare",
     "lit": "query.frame.expression",
     "maximum": "query.frame.aggregates",
     "mean": "query.frame.aggregates",
     "median": "query.frame.aggregates",
     "minimum": "query.frame.aggregates",
-    "personal": "query.data.declare",
-    "private": "query.data.declare",
-    "public": "query.data.declare",
+    "personal": "data.declare",
+    "private": "data.declare",
+    "public": "data.declare",
     "quantile": "query.frame.aggregates",
     "rank": "query.frame.windows",
     "regression": "query.frame.aggregates",
@@ -120,9 +127,9 @@ _HOME = {
     "unlimited": "accounting.account",
     "variance": "query.frame.aggregates",
     "when": "query.frame.when",
-    "within": "query.release.goal",
+    "within": "query.words",
 }
-_ROOMS = ("accounting", "audit", "mechanisms", "noise", "query")
+_ROOMS = ("accounting", "audit", "data", "mechanisms", "noise", "query")
 
 __all__ = [
     "ROW",

@@ -1,13 +1,14 @@
 """Checks of arguments, shared by all rooms: each returns the exact value or raises an error that names the remedy.
 
 Numbers are read as the decimal that the caller wrote: ``0.1`` is one tenth, not the float beside it. Booleans, NaN and
-infinities are never numbers here. Error texts show the caller's own arguments, so no data may be passed; `array` and
-`numbers` alone take data, and what they say shows none of it.
+infinities are never numbers here. Whatever is passed may be data in the wrong place, so error texts show numbers, where
+a number is wanted, and short words, where a word is: see `shown`.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
@@ -30,8 +31,25 @@ _FLOATS = (float, np.floating)
 _KINDS = {"i": "ints", "f": "floats", "b": "booleans"}
 _LONGEST = 400  # digits in a number's text; beyond it only mischief lives
 _LONGEST_BITS = 13_000  # of an int, or of either part of a fraction: Python refuses to print more than 4,300 digits
+_LONGEST_SHOWN = 60  # characters of an argument in an error
+_LONGEST_PATH = 400
+_SHOWN_NUMBERS = (bool, int, float, Fraction, Decimal, np.bool_, np.number)
 _LARGEST_ARRAY = 2**40  # elements; the largest machines hold no more
 _MOST_DIMENSIONS = 32
+
+
+def shown(value: Any, longest: int = _LONGEST_SHOWN) -> str:
+    """Return an argument as an error may show it: a number or a short word as it is, of all else the type alone."""
+    if value is None or isinstance(value, _SHOWN_NUMBERS):
+        return repr(value) if len(str(value)) <= longest else f"a long {type(value).__name__}"
+    if isinstance(value, str) and len(value) <= longest and value.isprintable():
+        return str.__repr__(value)
+    return f"a text of {len(value)} characters" if isinstance(value, str) else type(value).__name__
+
+
+def shown_path(path: Any) -> str:
+    """Return the path of a file as an error may show it; a text of lines, or of more than 400 characters, is none."""
+    return shown(os.fspath(path), _LONGEST_PATH)
 
 
 def rational(
@@ -40,11 +58,11 @@ def rational(
     """Return `value` as the exact fraction that its decimal text denotes, checked against the limits given."""
     exact = _parse(name, value)
     if above is not None and not _exceeds(exact, above):
-        raise ArgumentError(f"{name} must be greater than {above}, not {value!r}", "SRD-A002")
+        raise ArgumentError(f"{name} must be greater than {above}, not {shown(value)}", "SRD-A002")
     if least is not None and exact < _limit(least):
-        raise ArgumentError(f"{name} must be at least {least}, not {value!r}", "SRD-A002")
+        raise ArgumentError(f"{name} must be at least {least}, not {shown(value)}", "SRD-A002")
     if most is not None and exact > _limit(most):
-        raise ArgumentError(f"{name} must be at most {most}, not {value!r}", "SRD-A002")
+        raise ArgumentError(f"{name} must be at most {most}, not {shown(value)}", "SRD-A002")
     return exact
 
 
@@ -79,11 +97,11 @@ def _parse_text(name: str, text: str) -> Fraction:
     try:
         decimal = Decimal(text)
     except InvalidOperation:
-        raise ArgumentError(f"{name} must be a decimal number, not {text[:40]!r}", "SRD-A001") from None
+        raise ArgumentError(f"{name} must be a decimal number, not another text", "SRD-A001") from None
     if not decimal.is_finite():
-        raise ArgumentError(f"{name} must be finite, not {text[:40]!r}", "SRD-A001")
+        raise ArgumentError(f"{name} must be finite, not {shown(text)}", "SRD-A001")
     if len(text) > _LONGEST or (decimal and not -_LONGEST <= decimal.adjusted() <= _LONGEST):
-        raise ArgumentError(f"{name} is absurdly large, small or long ({text[:40]!r})", "SRD-A002")
+        raise ArgumentError(f"{name} is absurdly large, small or long ({shown(text)})", "SRD-A002")
     return Fraction(decimal)
 
 
@@ -109,14 +127,14 @@ def probability(name: str, value: Any) -> Fraction:
     """Return `value` as an exact fraction strictly between 0 and 1."""
     exact = rational(name, value, above=0)
     if exact >= 1:
-        raise ArgumentError(f"{name} must be strictly between 0 and 1, not {value!r}", "SRD-A002")
+        raise ArgumentError(f"{name} must be strictly between 0 and 1, not {shown(value)}", "SRD-A002")
     return exact
 
 
 def one_of(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
-    if value not in choices:
-        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, choices))}, not {value!r}", "SRD-A001")
+    if not isinstance(value, str) or value not in choices:
+        raise ArgumentError(f"{name} must be one of {', '.join(map(repr, choices))}, not {shown(value)}", "SRD-A001")
     return str(value)
 
 
@@ -153,6 +171,8 @@ def numbers(name: str, value: Any, kinds: str = "iuf") -> NDArray[Any]:
     Kinds are NumPy's letters: ``i`` and ``u`` for ints, ``f`` for floats, ``b`` for booleans. An empty list will do.
     """
     found = array(name, value)
+    if found.dtype.kind in "Of" and not isinstance(value, np.ndarray | np.generic | float):
+        found = _whole_numbers(value, found)
     if found.size == 0 and found.dtype.kind == "f":
         return found if "f" in kinds else found.astype(np.bool_ if kinds == "b" else np.int64)
     if found.dtype.kind not in kinds or found.dtype.itemsize > 8:
@@ -160,6 +180,14 @@ def numbers(name: str, value: Any, kinds: str = "iuf") -> NDArray[Any]:
         # The type's bare name: a dtype of texts would tell how long the longest one is.
         raise ArgumentError(f"{name} must be {wanted} or an array of them, not {found.dtype.type.__name__}", "SRD-A001")
     return found
+
+
+def _whole_numbers(value: Any, found: NDArray[Any]) -> NDArray[Any]:
+    """Return a list of ints of which some leave 64 bits, and NumPy makes floats or objects, stopped at ±2^63."""
+    cells = np.asarray(value, dtype=object) if found.size and isinstance(found.flat[0], int | np.floating) else found
+    if cells.dtype.kind != "O" or not all(type(cell) is int for cell in cells.flat):
+        return found
+    return np.asarray(np.clip(cells, -(2**63), 2**63 - 1), dtype=np.int64)
 
 
 def rounded_up(value: Fraction) -> float:

@@ -9,6 +9,7 @@
     ├── LedgerError       the ledger is not what it must be, or not asked rightly SRD-L…
     │   ├── ConflictError a key that was used before came with another request
     │   └── FrozenError   the ledger takes nothing until its owner restores it
+    ├── SourceError       the data's source does not answer; nothing was charged SRD-R…
     └── RunError          the engine failed; the charge stands                   SRD-R…
 
 Every message says what was asked, why it cannot be and what to do instead, and ends in its code. Each code has an entry
@@ -64,6 +65,10 @@ class ConflictError(LedgerError):
 
 class FrozenError(LedgerError):
     """The ledger does not extend what its witness saw, so it takes no entry until its owner restores it."""
+
+
+class SourceError(SordinoError):
+    """The data's source does not answer; nothing was charged, and another time it may."""
 
 
 class RunError(SordinoError):

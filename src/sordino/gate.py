@@ -3,44 +3,34 @@
 Everything before the reservation is a function of the plan, the ledger and the owner's policy, so refusals may be rich.
 Everything after it stands: a run that fails is settled as failed, and its charge stays.
 
-**Guarantee**: nothing is released that was not charged first, durably; what is returned is settled, with a receipt; a
-crash between any two steps leaves a charge without an answer, never an answer without a charge.
+**Guarantee**: nothing is released that was not charged first, durably; what is returned is settled, with a receipt, or
+recorded as a part; a crash between any two steps leaves a charge without an answer, never an answer without a charge.
 **Assumes**: `run` touches data only through the grant it is given, and its errors hold nothing of the data.
 """
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, Self, TypeVar, cast
+from typing import Protocol, Self, TypeVar
 
-from sordino.accounting.account import Price
-from sordino.accounting.bound import Bound
+from sordino.accounting.any_account import Cost, Entry
+from sordino.accounting.bound import Bound, Unit
+from sordino.accounting.budget import Budget
+from sordino.accounting.columns import Vector
 from sordino.accounting.event import Event
+from sordino.accounting.filter import Remaining
 from sordino.accounting.grant import Grant
-from sordino.accounting.plan import Plan
+from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.plan import Plan, Single
+from sordino.accounting.work import Stage, Work, check_plan, untold
 from sordino.arguments import Number, rational, whole
-from sordino.errors import BudgetError, LedgerError, SordinoError
-from sordino.ledger.account import LedgerAccount, LedgerGrant
-from sordino.ledger.ledger import Ledger
-from sordino.ledger.receipt import Receipt
-from sordino.ledger.reservation import Replay
-from sordino.ledger.scope import Scope
+from sordino.errors import BudgetError
+from sordino.ledger.account import LedgerAccount
 
 T = TypeVar("T")
-
-
-class Release(Protocol):
-    """What a plan releases when it is run: noisy, public, and able to say itself in one text."""
-
-    def to_json(self) -> str:
-        """Return all that is released, as JSON."""
-        ...
-
-    def with_receipt(self, receipt: Receipt) -> Self:
-        """Return the same release with the ledger's receipt."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -94,91 +84,151 @@ class ApprovalError(BudgetError):
     """The release waits for the owner's approval; nothing was charged."""
 
 
-class ReplayedError(LedgerError):
-    """The same was asked before under the same idempotency key; `replay` is what came of it. Nothing was charged."""
+class Guard(Protocol):
+    """Who stands at the gate of a service: lets plans pass, sees that a charge is safe, keeps the time of runs."""
 
-    def __init__(self, replay: Replay) -> None:
-        super().__init__("this request was made before; what came of it stands, and nothing was charged", "SRD-L032")
-        self.replay = replay
+    def check(self) -> None:
+        """Raise if nothing should be charged now."""
+        ...
+
+    def wait(self) -> None:
+        """Return when the charge may be acted upon, or raise: it stands, and nothing comes of it."""
+        ...
+
+    def run(self, run: Callable[[Grant], T], grant: Grant, stage: Stage) -> T:
+        """Return what `run` releases."""
+        ...
 
 
-class Gate(LedgerAccount):
-    """An account in a ledger that keeps the owner's policy and settles what it grants.
+class Unguarded:
+    """Nobody: everything passes, and runs take the time that they take."""
 
-    `approved` says that the owner approved of this one release. `key` is the digest of an idempotency key, and `asked`
-    of all that was asked under it. `stage` is told how far a release is: planned, reserved, settled or failed.
+    def check(self) -> None:
+        """Let everything pass."""
+
+    def wait(self) -> None:
+        """Let everything pass."""
+
+    def run(self, run: Callable[[Grant], T], grant: Grant, stage: Stage) -> T:  # noqa: ARG002
+        """Return what `run` releases."""
+        return run(grant)
+
+
+class Gate:
+    """An account in a ledger behind the owner's policy: nobody who holds it can go past policy, charge and settlement.
+
+    It keeps the `AnyAccount` protocol. `approved` says that the owner approved of this one release. `key` is the digest
+    of an idempotency key, and `asked` of all that was asked under it. `stage` is told how far a release is: planned,
+    reserved, settled or failed.
     """
 
     def __init__(
         self,
-        ledger: Ledger,
-        dataset: Scope,
-        analyst: str,
+        account: LedgerAccount,
         *,
-        project: str | None = None,
-        days: tuple[str, ...] = (),
-        what: str = "query",
         policy: Policy = FREE,
         approved: bool = False,
         key: str | None = None,
         asked: str | None = None,
-        stage: Callable[[str], None] = lambda _: None,
+        stage: Stage = untold,
+        guard: Guard = Unguarded(),  # noqa: B008  (it holds nothing)
     ) -> None:
-        super().__init__(ledger, dataset, analyst, project=project, days=days, what=what)
+        self.account = account
         self.policy = policy
-        self.degrades = policy.degrade
         self.approved = approved
         self.stage = stage
         self._key = key
         self._asked = asked
+        self._guard = guard
 
-    def part(self, price: Price) -> Fraction:
-        """Return which part of the whole budget a price is, in the column that says most."""
-        return Fraction(price.charge[price.column], self.filter.caps[price.column])
-
-    def reserve(self, event: Event, bound: Bound) -> LedgerGrant:
-        """Charge `event` and return the grant to run it once; `ReplayedError` if the same was asked under the same key.
+    def begin(self, plan: Plan) -> Work:
+        """Check the policy, charge the plan, and return the open work; `ReplayedError` if the key was used before.
 
         **Guarantee**: when it returns, the charge is committed, synced and witnessed.
         """
-        request = self._request(event, bound)
-        asked = request.request if self._asked is None else self._asked
-        found = self.ledger.reserve(replace(request, key=self._key, request=asked, pause=1000 * self.policy.pause))
-        if isinstance(found, Replay):
-            raise ReplayedError(found)
-        return LedgerGrant(event, bound, found)
+        check_plan(plan)
+        self.stage("planned")
+        price = self.account.on_days(plan.days).price(plan.event(), plan.bound.neighbours)
+        self.policy.check(price.part or Fraction(0), approved=self.approved)
+        self._guard.check()
+        pause = 1000 * self.policy.pause
+        work = self.account.begin(plan, pause=pause, key=self._key, asked=self._asked)
+        work.stage = self.stage
+        with work:  # what goes wrong here fails it; else it stays open
+            self._guard.wait()
+            self.stage("reserved")
+        return work
+
+    def resume(self, identifier: str, plan: Plan) -> Work:
+        """Go on with open work of this analyst that was begun for this very plan: nothing is charged."""
+        work = self.account.resume(identifier, plan)
+        work.stage = self.stage
+        return work
 
     def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
         """Check the policy, charge the plan, run it, settle it; return the release with its receipt."""
-        self.stage("planned")
-        price = self.on_days(getattr(plan, "days", self.days)).price(plan.event())
-        self.policy.check(self.part(price), approved=self.approved)
-        grant = self.reserve_plan(plan)
-        failure: BaseException | None = None
-        try:
-            self.stage("reserved")
-            release = run(grant)
-            body = cast("Release", release).to_json().encode()
-        except BaseException as error:
-            failure = error
-        if failure is not None:  # out here, so that nothing that happens meanwhile hangs on what is raised
-            self._fail(grant, failure)
-            try:
-                raise failure
-            finally:
-                del failure  # what is raised holds this frame; if that held it too, both would linger
-        receipt = self.settle(grant, body)
-        self.stage("settled")
-        return cast("T", cast("Release", release).with_receipt(receipt))
+        with self.begin(plan) as work:
+            return work.finish(self._guard.run(run, work.grant, self.stage))
 
-    def _fail(self, grant: Grant, error: BaseException) -> None:
-        """Write down that nothing came of a grant; if even that fails, the charge stands all the same."""
-        try:
-            self.fail(grant, error.code if isinstance(error, SordinoError) else "SRD-R001")
-        except SordinoError:
-            pass
-        finally:
-            self.stage("failed")
+    def reserve(self, event: Event, bound: Bound) -> Grant:
+        """Charge a mechanism that is used by itself, as any plan."""
+        return self.begin(Single(event, bound, self.account.days)).grant
+
+    def on_days(self, days: tuple[str, ...]) -> Self:
+        """Return the same gate for what reads these days alone."""
+        found = copy.copy(self)
+        found.account = self.account.on_days(days)
+        return found
+
+    def price(self, event: Event, ran: Neighbours | None = None) -> Cost:
+        """Return what `event` would cost, and whether it would fit every scope that it concerns."""
+        return self.account.price(event, ran)
+
+    @property
+    def degrades(self) -> bool:
+        """Whether a question that does not fit may be answered with the noise that does."""
+        return self.policy.degrade
+
+    @property
+    def budget(self) -> Budget:
+        """The cap as it is now."""
+        return self.account.budget
+
+    @property
+    def remaining(self) -> Remaining:
+        """The largest events that would still fit the data set."""
+        return self.account.remaining
+
+    @property
+    def used(self) -> float:
+        """The part of the data set's budget that is used up."""
+        return self.account.used
+
+    @property
+    def spent(self) -> Vector:
+        """What counts against the caps of the data set."""
+        return self.account.spent
+
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """All that was charged to the data set, by whomever."""
+        return self.account.history
+
+    @property
+    def protects(self) -> tuple[Unit, Neighbours]:
+        """Who is protected, and against which change."""
+        return self.account.protects
+
+    def protect(self, unit: Unit, neighbours: Neighbours) -> None:
+        """Refuse a unit or a relation that does not add up with those of the data set."""
+        self.account.protect(unit, neighbours)
+
+    def spent_as(self, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
+        """Return (ε, δ), an honest statement of the loss so far."""
+        return self.account.spent_as(delta)
+
+    def __repr__(self) -> str:
+        return repr(self.account)
 
 
 def _percent(part: Fraction) -> str:

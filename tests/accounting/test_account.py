@@ -11,8 +11,10 @@ from fractions import Fraction
 import pytest
 
 from sordino.accounting.account import Account, SensitiveAccount, UnlimitedAccount, unlimited
+from sordino.accounting.any_account import Entry
 from sordino.accounting.bound import Bound, Unit
 from sordino.accounting.budget import Budget, budget
+from sordino.accounting.digest import digest_of
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
     Approximate,
@@ -31,10 +33,11 @@ from sordino.accounting.events import (
     SparseVector,
 )
 from sordino.accounting.neighbours import Neighbours
-from sordino.accounting.tally import Entry, Tally
+from sordino.accounting.tally import Tally
 from sordino.errors import ArgumentError, BudgetError, GrantError, UnsupportedError
 
 ONE = Bound.scalar(1)
+IN_PLACE = Bound.scalar(1, neighbours=Neighbours.REPLACE_ONE)  # where randomized response has a meaning, too
 TENTH = Pure("0.1")
 
 
@@ -43,9 +46,16 @@ class TwoQueries:
     """A plan of two queries, as any room might hand in."""
 
     bound: Bound = ONE
+    days: tuple[str, ...] = ()
+    kind: str = "two"
+    parts: int = 0
+    large: bool = False
 
     def event(self) -> Event:
         return Composed((Laplace(10), Repeated(Laplace(20), 2)))
+
+    def digest(self) -> str:
+        return digest_of(self)
 
 
 def race(account: Tally, event: Event, threads: int = 64) -> int:
@@ -115,11 +125,11 @@ def test_what_does_not_fit_charges_nothing() -> None:
 
 def test_a_plan_is_charged_whole() -> None:
     account = Account(budget(1))
-    grant = account.reserve_plan(TwoQueries())
+    grant = account.begin(TwoQueries()).grant
     grant.use(TwoQueries().event())
     assert account.spent == (0, 2 * 10**11)
     with pytest.raises(ArgumentError, match="plan"):
-        account.reserve_plan(Laplace(1))  # type: ignore[arg-type]
+        account.begin(Laplace(1))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -139,9 +149,9 @@ def test_a_plan_is_charged_whole() -> None:
 )
 def test_a_refusal_says_what_would_fit(cap: Budget, event: Event, words: str) -> None:
     account = Account(cap)
-    account.reserve(Pure("0.5"), ONE)
+    account.reserve(Pure("0.5"), IN_PLACE)
     with pytest.raises(BudgetError) as caught:
-        account.reserve(event, ONE)
+        account.reserve(event, IN_PLACE)
     text = str(caught.value)
     assert caught.value.code == "SRD-B001"
     for part in (words, type(event).__name__, "what still fits is", str(cap), "% is used"):
@@ -158,11 +168,11 @@ def test_a_refusal_says_what_would_fit(cap: Budget, event: Event, words: str) ->
 )
 def test_what_is_said_to_fit_does_fit(event: Event, smaller: Callable[[str], Event]) -> None:
     account = Account(budget(1, 1e-6))
-    account.reserve(Gaussian(200), ONE)
+    account.reserve(Gaussian(200), IN_PLACE)
     with pytest.raises(BudgetError) as caught:
-        account.reserve(event, ONE)
+        account.reserve(event, IN_PLACE)
     value = str(caught.value).split(" would fit")[0].split()[-1]
-    account.reserve(smaller(value), ONE)
+    account.reserve(smaller(value), IN_PLACE)
 
 
 def test_a_huge_event_is_not_printed_in_full() -> None:
@@ -174,9 +184,9 @@ def test_a_huge_event_is_not_printed_in_full() -> None:
 
 def test_price_charges_nothing_and_says_whether_it_fits() -> None:
     account = Account(budget(1, 1e-6))
-    assert str(account.price(Laplace(10))) == "pure ε = 0.1"
+    assert str(account.price(Laplace(10))) == "pure ε = 0.1, 10 % of the budget"
     assert str(account.price(Gaussian(1000))).startswith("Rényi ε of order 24 = 0.012")
-    assert str(account.price(Approximate("0.1", "1e-9"))) == "pure ε = 0.1, own δ = 0.000000001"
+    assert str(account.price(Approximate("0.1", "1e-9"))) == "pure ε = 0.1, own δ = 0.000000001, 10 % of the budget"
     assert account.price(Laplace(10)).fits
     assert not account.price(Laplace("0.1")).fits
     assert set(account.spent) == {0}
@@ -264,7 +274,7 @@ def test_unlimited_keeps_the_tally() -> None:
     assert isinstance(account, UnlimitedAccount)
     assert account.spent_as() == (300, 0)
     assert repr(account) == "unlimited('the data is public', 3 events)"
-    account.reserve_plan(TwoQueries())
+    account.begin(TwoQueries())
     with pytest.raises(UnsupportedError):
         account.reserve(Sensitive(1, "outliers"), ONE)
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from sordino.accounting import accountants, calibration, gaussian, pld, renyi, zcdp
+from sordino.accounting import accountants, calibration, gaussian, renyi, zcdp
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
     Approximate,
@@ -26,6 +26,7 @@ from sordino.accounting.events import (
     Repeated,
     Sensitive,
 )
+from sordino.accounting.pld import accountant as pld
 from sordino.errors import ArgumentError, UnsupportedError
 
 epsilons = st.decimals(min_value="0.01", max_value=20, places=2).map(str)
@@ -152,7 +153,7 @@ def test_every_calculus_answers_or_says_why_not() -> None:
 )
 @pytest.mark.parametrize("delta", [1e-3, 1e-7])
 def test_order_law(event: Event, delta: float) -> None:
-    floor = pld.epsilon(event, delta).lower
+    floor = pld.epsilon_bracket(event, delta).lower
     for quote in accountants.side_by_side(event, delta):
         assert quote.epsilon is None or quote.epsilon >= floor * (1 - 1e-9), quote
 
@@ -198,4 +199,4 @@ def test_named_accountants_are_the_calculi() -> None:
     assert accountants.epsilon(event, "1e-5", "zcdp") == zcdp.epsilon(event, "1e-5")
     assert accountants.epsilon(event, "1e-5", "renyi") == renyi.epsilon(event, "1e-5")
     assert accountants.epsilon(event, "1e-5", "gaussian") == gaussian.epsilon(event, "1e-5")
-    assert accountants.epsilon(event, "1e-5", "pld") == pld.epsilon(event, "1e-5").upper
+    assert accountants.epsilon(event, "1e-5", "pld") == pld.epsilon_bracket(event, "1e-5").upper

@@ -9,10 +9,12 @@ import threading
 from dataclasses import FrozenInstanceError, dataclass
 from fractions import Fraction
 
+import mpmath as mp
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sordino import accounting
 from sordino.accounting.bound import ROW, Bound, Unit
 from sordino.accounting.curve import curve, flatten
 from sordino.accounting.event import EVENT_TYPES, Event, _plain, event_type
@@ -35,6 +37,7 @@ from sordino.accounting.events import (
     Pure,
     RandomizedResponse,
     Repeated,
+    Replaced,
     Sensitive,
     Shuffled,
     SmoothCauchy,
@@ -43,7 +46,7 @@ from sordino.accounting.events import (
 )
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.accounting.plan import Plan
+from sordino.accounting.plan import Plan, Single
 from sordino.accounting.relation import relations
 from sordino.errors import ArgumentError, GrantError, UnsupportedError
 
@@ -73,6 +76,7 @@ anything = st.recursive(
         st.builds(PoissonSampled, inner, small),
         st.builds(FixedSizeSampled, inner, st.integers(1, 50), st.integers(50, 10**6)),
         st.builds(Repeated, inner, counts),
+        st.builds(Replaced, inner),
         st.builds(Composed, st.lists(inner, max_size=3).map(tuple)),
     ),
     max_leaves=5,
@@ -97,7 +101,8 @@ def test_every_type_is_drawn_above() -> None:
     named = {
         *(Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Exponential, PermuteAndFlip, LaplaceNoisyMax),
         *(SparseVector, PartitionSelection, RandomizedResponse, SmoothLaplace, SmoothCauchy, Ladder, Pure, Approximate),
-        *(Concentrated, Personalised, Sensitive, PoissonSampled, FixedSizeSampled, Shuffled, Repeated, Composed),
+        *(Concentrated, Personalised, Sensitive, PoissonSampled, FixedSizeSampled, Shuffled, Replaced, Repeated),
+        Composed,
     }
     assert set(EVENT_TYPES.values()) == named
 
@@ -273,10 +278,22 @@ def test_an_unregistered_event_is_refused() -> None:
 def test_relations_of_events() -> None:
     poisson, fixed = PoissonSampled(Laplace(1), "0.1"), FixedSizeSampled(Laplace(1), 1, 10)
     assert relations(Composed((Laplace(1), Gaussian(1)))) == frozenset(Neighbours)
-    assert relations(Repeated(poisson, 3)) == {Neighbours.ADD_REMOVE, Neighbours.ZERO_OUT}
-    assert relations(Composed((fixed, Shuffled(1, 9, "0.1"), Laplace(1)))) == {Neighbours.REPLACE_ONE}
-    with pytest.raises(UnsupportedError, match="SRD-C002"):
-        relations(Composed((fixed, poisson)))
+    assert relations(Repeated(poisson, 3)) == {Neighbours.ADD_REMOVE}
+    assert relations(Replaced(poisson)) == {Neighbours.REPLACE_ONE, Neighbours.ZERO_OUT}
+    assert relations(RandomizedResponse(1)) == {Neighbours.REPLACE_ONE, Neighbours.ZERO_OUT}
+    assert relations(Composed((fixed, Shuffled(1, 9, "0.1"), Replaced(poisson)))) == {Neighbours.REPLACE_ONE}
+    for event in (Composed((fixed, poisson)), PoissonSampled(RandomizedResponse(1), "0.5"), Replaced(fixed)):
+        with pytest.raises(UnsupportedError, match="SRD-C002"):
+            relations(event)
+
+
+def test_replaced_is_taken_apart() -> None:
+    sampled = PoissonSampled(Laplace(1), "0.1")
+    event = Replaced(Composed((Repeated(Gaussian(2), 3), DiscreteGaussian(2, 3, 4), Repeated(sampled, 5))))
+    assert flatten(event, 2) == {Gaussian(2, 4): 6, DiscreteGaussian(2, 12, 8): 2, Replaced(sampled): 10}
+    assert flatten(Replaced(PoissonSampled(Laplace(1), 1))) == {Laplace(1, 2): 1}
+    with pytest.raises(UnsupportedError, match="smaller δ"):
+        flatten(Replaced(PartitionSelection(3, "0.1")))
 
 
 # ---- bounds ---------------------------------------------------------------------------------------------------------
@@ -395,11 +412,39 @@ def test_a_grant_cannot_be_copied(duplicate: object) -> None:
 
 
 def test_the_plan_protocol() -> None:
-    class Count:
-        bound = Bound.scalar()
-
-        def event(self) -> Event:
-            return Laplace(1)
-
-    assert isinstance(Count(), Plan)
+    assert isinstance(Single(Laplace(1), Bound.scalar()), Plan)
     assert not isinstance(Laplace(1), Plan)
+
+
+CALCULI = ("pure", "zcdp", "renyi", "gaussian", "pld")
+
+
+@pytest.mark.parametrize("name", CALCULI)
+def test_every_calculus_answers_with_a_float_both_ways(name: str) -> None:
+    calculus = getattr(accounting, name)
+    event = Gaussian(4) if name == "gaussian" else Laplace(2)
+    epsilon = calculus.epsilon(event, "1e-6")
+    delta = calculus.delta(event, "0.25")
+    assert type(epsilon) is float
+    assert type(delta) is float
+    assert 0 < delta < 1
+    assert accounting.accountants.epsilon(event, "1e-6") <= epsilon
+    assert accounting.accountants.delta(event, "0.25") <= delta
+    assert accounting.accountants.delta(event, "0.25", name) == delta
+
+
+def test_the_room_shows_its_calculi_and_not_its_insides() -> None:
+    shown = dir(accounting)
+    assert {*CALCULI, "accountants", "approximate", "calibration", "composition", "tradeoff"} <= set(shown)
+    assert not {"curves", "columns", "units", "mills", "rounding"} & set(shown)
+    with pytest.raises(AttributeError):
+        accounting.nothing_of_the_kind  # noqa: B018
+
+
+def test_pure_delta_is_the_curve_of_randomized_response() -> None:
+    for total, at in ((Fraction(2), Fraction(1)), (Fraction(1, 10**9), Fraction(0)), (Fraction(900), Fraction(1))):
+        with mp.workdps(40):
+            whole, part = mp.mpf(total.numerator) / total.denominator, mp.mpf(at.numerator) / at.denominator
+            truth = (mp.exp(whole) - mp.exp(part)) / (mp.exp(whole) + 1)
+            assert truth <= accounting.pure.delta(Pure(total), at) <= truth * (1 + 1e-9)
+    assert accounting.pure.delta(Pure(1), 1) == 0

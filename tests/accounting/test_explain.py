@@ -78,6 +78,14 @@ def test_a_family_can_be_left_without_a_promise() -> None:
     assert "nothing is promised to them as a group" in str(explain(3, 0.01))
 
 
+def test_groups_and_records_that_go_together_are_spoken_of() -> None:
+    text = str(explain(1, "1e-9"))
+    assert "ε = 5" in text  # kε for five
+    assert "8.58e-8" in text  # (1 + e + e² + e³ + e⁴)·10⁻⁹ = 85.79…·10⁻⁹, rounded up
+    assert "Where the data of k people go together" in text
+    assert "(1 + e^ε + … + e^((k−1)ε))·δ" in text
+
+
 def test_perfect_privacy() -> None:
     told = explain(0)
     assert told.person.odds_most == told.person.odds_least == 1

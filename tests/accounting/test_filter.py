@@ -404,3 +404,15 @@ def test_a_subclass_with_its_own_equality_gets_no_other_price() -> None:
         rule.charge(honest)
         with pytest.raises(UnsupportedError, match=r"Impostor.*SRD-C001"):
             rule.charge(wrong)
+
+
+@pytest.mark.parametrize("cap", [budget(2), budget(rho="0.5"), budget(1, "1e-6")], ids=str)
+@pytest.mark.parametrize("scale", [Fraction(1, 3), 4, 1000])
+def test_a_part_of_the_budget_is_the_smallest_over_columns_and_own_delta_stands_aside(
+    cap: Budget, scale: Fraction
+) -> None:
+    rule = Filter.open(cap)
+    charge = rule.charge(Laplace(scale))
+    by_hand = min(Fraction(units, most) for units, most in zip(charge[1:], rule.caps[1:], strict=True))
+    assert rule.part(charge, rule.telling(charge)) == by_hand
+    assert rule.used(charge) == float(by_hand)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -27,7 +28,7 @@ from sordino.accounting.pair import (
     laplace_pair,
     response_pair,
 )
-from sordino.accounting.pair_sampled import Added, Removed, Replaced
+from sordino.accounting.pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
 from sordino.errors import UnsupportedError
 
 PAIRS: dict[str, Pair] = {
@@ -49,8 +50,13 @@ PAIRS: dict[str, Pair] = {
     "removed approximate": Removed(claimed_pair(0.8, 1e-3), 0.2),
     "added approximate": Added(claimed_pair(0.8, 1e-3), 0.2),
     "removed twice": Removed(Removed(gaussian_pair(1.3), 0.1), 0.1),
-    "replaced gaussian": Replaced(Removed(gaussian_pair(1.3), 0.1)),
-    "replaced approximate": Replaced(Removed(claimed_pair(0.8, 1e-3), 0.3)),
+    "fixed-size gaussian": FixedSize(Removed(gaussian_pair(1.3), 0.1)),
+    "fixed-size approximate": FixedSize(Removed(claimed_pair(0.8, 1e-3), 0.3)),
+    "swapped gaussian": Swapped(gaussian_pair(1.3), Fraction(1, 10)),
+    "swapped laplace": Swapped(laplace_pair(0.9), Fraction(3, 10)),
+    "swapped discrete laplace": Swapped(discrete_laplace_pair(1.5, 3), Fraction(1, 5)),
+    "swapped discrete gaussian": Swapped(discrete_gaussian_pair(2.0, 3), Fraction(1, 5)),
+    "swapped claim": swapped_claim(0.8, Fraction(1, 5)),
 }
 every_pair = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
 
@@ -250,7 +256,7 @@ def test_fixed_size_sampling_dominates_a_real_one() -> None:
 
     # the largest loss between sums that differ by one is the pure ε of what is run on the sample
     pure = max(float(np.max(np.abs(np.log(base(a) / base(a + 1))))) for a in (0, 1))
-    pair = Replaced(Removed(claimed_pair(pure), 0.5))
+    pair = FixedSize(Removed(claimed_pair(pure), 0.5))
     checked = 0
     for people in itertools.product((0, 1), repeat=4):
         for who in range(4):
@@ -264,7 +270,7 @@ def test_fixed_size_sampling_dominates_a_real_one() -> None:
 
 def test_fixed_size_profile_is_symmetric_and_that_of_removal_above_zero() -> None:
     removed = Removed(gaussian_pair(1.3), 0.1)
-    pair = Replaced(removed)
+    pair = FixedSize(removed)
     for epsilon in (0.0, 0.05, 0.4, 2.0):
         assert math.isclose(profile(pair, epsilon), profile(removed, epsilon), rel_tol=1e-10)
         mirrored = 1 - math.exp(-epsilon) + math.exp(-epsilon) * profile(pair, epsilon)

@@ -20,6 +20,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from audit.service_places import PERSON, rides
+from servers import needs
 
 TOKEN = "a-token-that-is-good"  # noqa: S105
 BOUNDS = {"fare": (0, 100), "seats": (1, 8)}
@@ -130,7 +131,7 @@ class Honest:
         values = [noisy[group] for group in shown]
         columns = [] if key is None else [{"name": key, "kind": "text", "values": shown}]
         noisy_column = {"name": "n", "kind": "real", "values": values, "low": values, "high": values}
-        return {"columns": [*columns, noisy_column], "confidence": 0.95, "notes": [], "receipt": {"price": epsilon}}
+        return {"columns": [*columns, noisy_column], "confidence": 0.95, "notes": [], "details": {"price": epsilon}}
 
     def noise(self, what: str, epsilon: float) -> float:
         return self.scale(what, epsilon)
@@ -333,11 +334,11 @@ def application(found: Honest) -> FastAPI:
     app.get("/api/v1/datasets/rides")(found.dataset)
     app.get("/api/v1/budgets/dataset/rides")(found.budget)
 
-    @app.post("/api/v1/price")
+    @app.post("/api/v1/query/price")
     def price(question: dict[str, Any]) -> Any:
         return found.price(question)
 
-    @app.post("/api/v1/run")
+    @app.post("/api/v1/query/run")
     def run(question: dict[str, Any], request: Request) -> Any:
         return found.run(question, request.headers.get("idempotency-key"))
 
@@ -347,6 +348,7 @@ def application(found: Honest) -> FastAPI:
 @contextmanager
 def served(app: FastAPI) -> Iterator[str]:
     """Serve an application on loopback, in a thread, on a port that is free."""
+    needs("service")
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_config=None, lifespan="off"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

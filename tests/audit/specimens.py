@@ -73,6 +73,20 @@ def sparse_vector(scale_threshold: float, scale_queries: float, threshold: float
     return release
 
 
+def stability_histogram(leak: float) -> Callable[..., Any]:
+    """Noisy counts of the groups that somebody is in, if above a threshold that one person passes with chance `leak`.
+
+    Groups that nobody is in, or that stay hidden, are NaN.
+    """
+
+    def release(value: list[float], draws: int, seed: int | None = None) -> Any:
+        counts = np.asarray(value)
+        noisy = counts + np.random.default_rng(seed).laplace(0, 1, (draws, len(value)))
+        return np.where((counts > 0) & (noisy >= 1 - math.log(2 * leak)), noisy, np.nan)
+
+    return release
+
+
 def classic_sigma(epsilon: float, delta: float) -> float:
     return math.sqrt(2 * math.log(1.25 / delta)) / epsilon
 
@@ -127,6 +141,19 @@ CLASSIC_GAUSSIAN = Specimen(
     draws=8_000_000,
 )
 
+GROUPS = (([100, 50, 0], [99, 50, 0]), ([100, 50, 1], [100, 50, 0]))
+"""On the first pair the third group never shows; on the second somebody is alone in it."""
+STABILITY_HISTOGRAM = Specimen(
+    Subject(
+        "stability histogram with too low a threshold",
+        stability_histogram(0.01),
+        GROUPS,
+        Claim.approximate(1, "0.0001"),
+    ),
+    Subject("stability histogram", stability_histogram(0.0001), GROUPS, Claim.approximate(1, "0.0001")),
+    true_epsilon=math.inf,
+    draws=60_000,
+)
 SPECIMENS = (
     HALF_NOISE,
     FOUR_FIFTHS_NOISE,
@@ -134,4 +161,5 @@ SPECIMENS = (
     PRINTED_MAXIMUM,
     SPARSE_VECTOR,
     CLASSIC_GAUSSIAN,
+    STABILITY_HISTOGRAM,
 )

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from sordino.accounting import accountants, pld, renyi
+from sordino.accounting import accountants, renyi
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
     Composed,
@@ -31,11 +31,12 @@ from sordino.accounting.events import (
     RandomizedResponse,
     Repeated,
 )
-from sordino.audit import accountant_floors
-from sordino.audit.accountant_events import kinds, size, smaller, tried
-from sordino.audit.accountant_floors import gaussian_epsilon, lost_at_least, unrolled
-from sordino.audit.accountants import AccountantAudit, accountant
-from sordino.audit.accountants_elsewhere import dp_accounting
+from sordino.accounting.pld import accountant as pld
+from sordino.audit.accountants import floors as accountant_floors
+from sordino.audit.accountants.elsewhere import dp_accounting
+from sordino.audit.accountants.events import kinds, size, smaller, tried
+from sordino.audit.accountants.floors import gaussian_epsilon, lost_at_least, unrolled
+from sordino.audit.accountants.judging import AccountantAudit, accountant
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError, UnsupportedError
 
@@ -81,8 +82,8 @@ def once_for(kind: type[Event]) -> Callable[[Event], Event]:
     return change
 
 
-def laws(found: AccountantAudit, *, unsound: bool) -> set[str]:
-    return {each.law for each in found.broken if each.unsound is unsound}
+def checks(found: AccountantAudit, *, unsound: bool) -> set[str]:
+    return {each.check for each in found.broken if each.unsound is unsound}
 
 
 # ---- accountants that are caught ------------------------------------------------------------------------------------
@@ -92,9 +93,9 @@ def laws(found: AccountantAudit, *, unsound: bool) -> set[str]:
 def test_one_that_ignores_count_is_caught(seed: int) -> None:
     found = accountant(changed(once), rounds=1, seed=seed)
     assert found.refuted
-    assert laws(found, unsound=True) == {"floor"}
-    assert "count" in laws(found, unsound=False)
-    smallest = min((each for each in found.broken if each.law == "count"), key=lambda each: size(each.event))
+    assert checks(found, unsound=True) == {"floor"}
+    assert "count" in checks(found, unsound=False)
+    smallest = min((each for each in found.broken if each.check == "count"), key=lambda each: size(each.event))
     assert isinstance(smallest.event, Repeated)
     assert smallest.event.count == 2
 
@@ -111,7 +112,7 @@ def test_one_that_forgets_count_in_one_branch_is_caught_there_alone(kind: type[E
 @pytest.mark.parametrize("kind", [PermuteAndFlip, LaplaceNoisyMax])
 def test_where_no_floor_is_known_the_count_law_still_tells(kind: type[Event], seed: int) -> None:
     found = accountant(changed(once_for(kind)), rounds=1, seed=seed)
-    assert {(each.law, kinds(each.event)) for each in found.broken} == {("count", frozenset({kind.kind}))}
+    assert {(each.check, kinds(each.event)) for each in found.broken} == {("count", frozenset({kind.kind}))}
     assert not found.refuted
 
 
@@ -128,7 +129,7 @@ def central_limit(event: Event, delta: float) -> float:
 def test_optimism_by_the_central_limit_is_caught(seed: int) -> None:
     found = accountant(central_limit, seed=seed)
     assert found.refuted
-    assert laws(found, unsound=True) == {"floor"}
+    assert checks(found, unsound=True) == {"floor"}
     assert all(kinds(each.event) == {"sampled gaussian"} for each in found.broken)
 
 
@@ -145,44 +146,46 @@ SPECIMENS: dict[str, tuple[Callable[..., float], str]] = {
 
 @pytest.mark.parametrize("name", SPECIMENS)
 def test_other_mistakes_are_caught(name: str) -> None:
-    price, law = SPECIMENS[name]
-    assert law in {each.law for each in accountant(price, rounds=1, seed=0).broken}
+    price, check = SPECIMENS[name]
+    assert check in {each.check for each in accountant(price, rounds=1, seed=0).broken}
 
 
 def test_prices_that_fall_where_they_should_rise_are_caught() -> None:
     def rising(event: Event, delta: float) -> float:
         return 100 + 10 * math.log10(delta) + summed(event, delta)
 
-    assert "delta" in laws(accountant(rising, rounds=1, seed=0), unsound=False)
+    assert "delta" in checks(accountant(rising, rounds=1, seed=0), unsound=False)
 
     def louder_is_dearer(event: Event, delta: float) -> float:
         return 60 - summed(event, delta) / 10
 
-    assert "noise" in laws(accountant(louder_is_dearer, rounds=1, seed=0), unsound=False)
-    assert "more" in laws(accountant(louder_is_dearer, rounds=1, seed=0), unsound=False)
+    assert "noise" in checks(accountant(louder_is_dearer, rounds=1, seed=0), unsound=False)
+    assert "more" in checks(accountant(louder_is_dearer, rounds=1, seed=0), unsound=False)
 
     def rarer_is_dearer(event: Event, delta: float) -> float:
         rate = event.rate if isinstance(event, PoissonSampled) else 1
         return quick(event, delta) + float(10 / rate)
 
-    assert laws(accountant(rarer_is_dearer, rounds=1, seed=0), unsound=False) >= {"rate"}
+    assert checks(accountant(rarer_is_dearer, rounds=1, seed=0), unsound=False) >= {"rate"}
 
     def free_when_sampled(event: Event, delta: float) -> float:
         return 0.0 if isinstance(event, PoissonSampled) else quick(event, delta)
 
     found = accountant(free_when_sampled, rounds=1, seed=0)
-    assert (found.refuted, "identity" in laws(found, unsound=False)) == (True, True)
+    assert (found.refuted, "identity" in checks(found, unsound=False)) == (True, True)
 
 
 def test_a_delta_that_does_not_go_with_the_epsilon_is_caught() -> None:
     def price(event: Event, delta: float) -> float:
-        return pld.epsilon(event, str(delta)).upper
+        return pld.epsilon_bracket(event, str(delta)).upper
 
     events = [Gaussian(4), Repeated(Laplace(2), 3)]
-    for delta, law in ((lambda *_: 1e-20, "delta floor"), (lambda *_: 0.5, "inverse")):
+    for delta, check in ((lambda *_: 1e-20, "delta floor"), (lambda *_: 0.5, "inverse")):
         found = accountant(price, delta, events=events, rounds=0)
-        assert {each.law for each in found.broken} == {law}
-    honest = accountant(price, lambda event, epsilon: pld.delta(event, str(epsilon)).upper, events=events, rounds=0)
+        assert {each.check for each in found.broken} == {check}
+    honest = accountant(
+        price, lambda event, epsilon: pld.delta_bracket(event, str(epsilon)).upper, events=events, rounds=0
+    )
     assert not honest.broken
 
 
@@ -244,7 +247,7 @@ def quickly_priced(rounds: int) -> list[Event]:
 
 def test_the_count_that_dp_accounting_forgets_is_found_without_being_told_where() -> None:
     found = accountant(dp_accounting("pld"), events=quickly_priced(1), rounds=0, seed=0)
-    assert {(each.law, kinds(each.event)) for each in found.broken} == {
+    assert {(each.check, kinds(each.event)) for each in found.broken} == {
         ("floor", frozenset({"randomized-response"})),
         ("count", frozenset({"randomized-response"})),
     }
@@ -306,7 +309,7 @@ def test_the_same_at_length(seed: int) -> None:
     others = [each for each in found.broken if kinds(each.event) != {"randomized-response"}]
     assert len(others) < len(found.broken)
     for each in others:
-        assert (each.law, each.delta) == ("floor", 1e-12), str(found)
+        assert (each.check, each.delta) == ("floor", 1e-12), str(found)
         assert all("sampled" in name for name in kinds(each.event)), str(found)
         assert each.said > 0.999 * each.due
 
@@ -358,7 +361,7 @@ def test_floors_of_randomized_response_are_exact(count: int, delta: float) -> No
 )
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
 def test_floors_lie_below_the_truth_and_not_far_below(event: Event, delta: float) -> None:
-    bracket = pld.epsilon(event, str(delta))
+    bracket = pld.epsilon_bracket(event, str(delta))
     assert 0.99 * bracket.lower <= lost_at_least(event, delta) <= bracket.upper * (1 + 1e-9)
 
 
@@ -407,7 +410,7 @@ def test_an_audit_tells_itself_plainly() -> None:
     assert plain["verdict"] == "refuted"
     assert Event.from_json(json.dumps(plain["broken"][0]["event"], sort_keys=True, separators=(",", ":")))
     assert str(found).splitlines()[-1].startswith("refuted: ")
-    assert any(line.startswith("unsound: floor law at δ = ") and "2 × " in line for line in str(found).splitlines())
+    assert any(line.startswith("unsound: floor check at δ = ") and "2 × " in line for line in str(found).splitlines())
 
 
 def test_arguments() -> None:

@@ -21,6 +21,7 @@ import yaml
 import sordino.__main__
 from serve.commanding import COUNT, Commands, commands_in
 from serve.places import OWNER, opened
+from servers import needs
 from sordino.audit.probing.finding import Finding, Probed
 from sordino.audit.probing.service import ServiceAudit
 from sordino.audit.transparency.report import Report
@@ -230,6 +231,7 @@ def running(directory: Path, *, leave_out: int | None = None) -> Iterator[tuple[
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
+        needs("service")
         server = uvicorn.Server(uvicorn.Config(create_app(service), port=port, log_level="error"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
@@ -264,6 +266,7 @@ def test_tokens_come_from_files_or_the_environment(
 
 
 @pytest.mark.long
+@pytest.mark.service
 def test_two_running_services_are_audited(commands: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         running(commands.directory / "with") as (here, ann),

@@ -11,8 +11,8 @@ from sordino.audit import measure
 from sordino.audit.claim import Claim
 from sordino.audit.subject import Subject, of
 from sordino.errors import SordinoError
-from sordino.mechanisms.law_case import Case
-from sordino.mechanisms.law_draws import claim as promised_by
+from sordino.mechanisms.checks.case import Case
+from sordino.mechanisms.checks.draws import claim as promised_by
 
 AUDITS = 1_000
 

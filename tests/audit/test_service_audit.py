@@ -31,6 +31,8 @@ from sordino.audit.probing.result import ServiceAudit
 from sordino.audit.probing.service import PROBES, service
 from sordino.errors import ArgumentError
 
+pytestmark = pytest.mark.service
+
 SPECIMENS: dict[type[Honest], tuple[tuple[str, ...], str]] = {
     LeaksKeys: (("oracle",), "a group depends on one person"),
     InfersBounds: (("oracle",), "columns in the body depends on one person"),

@@ -21,7 +21,7 @@ from sordino.audit.probing.chances import chance
 from sordino.audit.probing.finding import Notebook
 from sordino.audit.probing.line import Seen
 from sordino.audit.probing.observables import GROUP, numbers, of_refusal_or_price, of_run
-from sordino.audit.probing.questions import Columns, Grammar, Question
+from sordino.audit.probing.questions import Columns, Grammar, Probe
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.sql.text import read_text
 
@@ -115,7 +115,7 @@ def test_a_data_set_without_people_is_refused() -> None:
 def test_a_table_with_nothing_but_people_can_be_asked() -> None:
     bare = {"name": "visits", "owned": {"by": "row"}, "columns": []}
     grammar = Grammar({"tables": [bare]}, dice(0))
-    assert grammar.first() == [Question("SELECT COUNT(*) AS n FROM visits")]
+    assert grammar.first() == [Probe("SELECT COUNT(*) AS n FROM visits")]
     assert all("visits" in grammar.next().sql for _ in range(20))
     assert Columns(bare).unit is None
 
@@ -124,7 +124,7 @@ def test_a_table_with_nothing_but_people_can_be_asked() -> None:
 
 
 def seen(body: Any, status: int = 200, **headers: str) -> Seen:
-    return Seen("POST /api/v1/run", status, {"content-length": "5", **headers}, json.dumps(body), 0.1)
+    return Seen("POST /api/v1/query/run", status, {"content-length": "5", **headers}, json.dumps(body), 0.1)
 
 
 def released(keys: list[str], values: list[float], **more: Any) -> Seen:
@@ -132,12 +132,12 @@ def released(keys: list[str], values: list[float], **more: Any) -> Seen:
         {"name": "city", "kind": "text", "values": keys},
         {"name": "n", "kind": "integer", "values": values, "low": values, "high": values},
     ]
-    answer = {"columns": columns, "notes": [], "receipt": {"event": "e", "time": "now"}, **more}
+    answer = {"columns": columns, "notes": [], "details": {"event": "e", "time": "now"}, **more}
     charge = {"id": "1", "key": "k", "time": 1, "sequence": 1, "event": "e", "charges": ["1"]}
     return seen({"id": str(values), "answer": answer, "receipt": json.dumps({"reserved": json.dumps(charge)})})
 
 
-PUBLIC, PRIVATE = (Question("…", ("city",), public) for public in (True, False))
+PUBLIC, PRIVATE = (Probe("…", ("city",), public) for public in (True, False))
 
 
 def test_noise_is_not_observed_and_all_else_is() -> None:
@@ -198,7 +198,7 @@ def test_what_is_no_canary_is_not_heard() -> None:
 
 def test_receipts_of_ours_hold_and_no_change_of_them_does(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        text, key = service.run(ANALYST, count(0.1))["receipt"], service.ledger.key.text
+        text, key = service.run(ANALYST, "query", count(0.1))["receipt"], service.ledger.key.text
     assert tampering._holds(text, key)
     changes = dict(tampering._changes(text))
     assert len(changes) >= 10
@@ -209,12 +209,12 @@ def test_receipts_of_ours_hold_and_no_change_of_them_does(tmp_path: Path) -> Non
 
 def test_a_receipt_that_binds_nothing_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        text = service.run(ANALYST, count(0.1))["receipt"]
+        text = service.run(ANALYST, "query", count(0.1))["receipt"]
     monkeypatch.setattr(tampering, "_holds", lambda *_: True)
     note = Notebook("tampering")
-    tampering._receipts(note, text, "", "POST /api/v1/run")
+    tampering._receipts(note, text, "", "POST /api/v1/query/run")
     assert [each.name for each in note.probed().findings] == ["a changed receipt verifies"]
     monkeypatch.setattr(tampering, "_holds", lambda *_: False)
     note = Notebook("tampering")
-    tampering._receipts(note, "not a receipt", "", "POST /api/v1/run")
+    tampering._receipts(note, "not a receipt", "", "POST /api/v1/query/run")
     assert [each.name for each in note.probed().findings] == ["a receipt does not verify"]

@@ -17,6 +17,8 @@ from sordino.audit.probing.questions import Grammar
 from sordino.audit.probing.result import ServiceAudit
 from sordino.audit.probing.service import PROBES, service
 
+pytestmark = pytest.mark.service
+
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:

@@ -40,7 +40,7 @@ class Scripted(Line):
 
 def job(**outcome: Any) -> Scripted:
     ended = {"id": "7", "release": None, "error": None, "stage": "failed", **outcome}
-    return Scripted({"/run": (202, {"job": {"id": "7"}}, AS_A_JOB), "/jobs/7": (200, ended, AT_ONCE)})
+    return Scripted({"/query/run": (202, {"job": {"id": "7"}}, AS_A_JOB), "/jobs/7": (200, ended, AT_ONCE)})
 
 
 @pytest.mark.parametrize(
@@ -155,6 +155,7 @@ def honest(**price: Any) -> Iterator[Line]:
         yield line
 
 
+@pytest.mark.service
 @pytest.mark.parametrize("price", [{"policy": {"allows": "approval"}}, {"fits": False}])
 def test_who_may_not_spend_a_quarter_at_once_accuses_nobody(price: dict[str, Any]) -> None:
     with honest(**price) as line:
@@ -163,6 +164,7 @@ def test_who_may_not_spend_a_quarter_at_once_accuses_nobody(price: dict[str, Any
     assert probed.skipped is not None
 
 
+@pytest.mark.service
 def test_whose_policy_allows_it_is_probed() -> None:
     with honest() as line:
         probed = overspend(line, "rides", "SELECT COUNT(*) AS n FROM rides")

@@ -15,7 +15,7 @@ from sordino.audit.attacks.timing import timing, timing_of_outcomes
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE
 from sordino.noise.strips import table
-from sordino.serve.slots import left_of_slot
+from sordino.serve.asking.slots import left_of_slot
 
 
 class Counter:

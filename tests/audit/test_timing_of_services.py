@@ -10,6 +10,8 @@ from audit.service_places import pair_of_services
 from sordino.audit.attacks.timing import Timed, timing
 from sordino.audit.probing.line import Line
 
+pytestmark = pytest.mark.service
+
 ROUNDS = 40
 COUNT = {"dataset": "rides", "sql": "SELECT COUNT(*) AS n FROM rides", "epsilon": "0.1"}
 

@@ -20,8 +20,8 @@ from audit.reference_sgd import (
     unclipped,
 )
 from sordino import audit
-from sordino.accounting import pld
 from sordino.accounting.events import Gaussian, PoissonSampled, Repeated
+from sordino.accounting.pld import accountant as pld
 from sordino.audit.claim import Claim
 from sordino.audit.subject import each
 from sordino.errors import ArgumentError
@@ -68,7 +68,7 @@ def test_sound_trainings_are_accused_in_none_of_three_hundred(others: Array) -> 
 
 
 def test_shuffled_batches_priced_as_poisson_are_caught_in_twenty_of_twenty() -> None:
-    price = pld.epsilon(ONE_EPOCH, "0.05").upper
+    price = pld.epsilon_bracket(ONE_EPOCH, "0.05").upper
     assert price == pytest.approx(0.739, abs=1e-3)
     claim = Claim.approximate(price, "0.05")
     took = [

@@ -17,9 +17,10 @@ import pytest
 import sordino as so
 from sordino.accounting.bound import Bound
 from sordino.accounting.events import Laplace
+from sordino.accounting.plan import Single
 from sordino.audit.transparency.checks import Checked
 from sordino.audit.transparency.report import Report
-from sordino.errors import ArgumentError, LedgerError
+from sordino.errors import ArgumentError, LedgerError, RunError
 from sordino.ledger.canonical import encode
 from sordino.ledger.keys import SigningKey
 from sordino.query.answer.answer import Answer
@@ -74,8 +75,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
         account.sql("SELECT MEDIAN(fare) AS middle FROM trips").run(epsilon="0.25")
         house.raise_budget("trips", so.budget(epsilon=4, delta="1e-6"), reason="more questions", by="olga")
         account.sql("SELECT COUNT(*) AS n FROM trips").run(rho="0.01")
-        grant = account.account.reserve(Laplace(scale=10), Bound.scalar(1, unit=trips.unit))
-        account.account.fail(grant, "SRD-R001")
+        work = account.begin(Single(Laplace(scale=10), Bound.scalar(1, unit=trips.unit)))
+        work.fail(RunError("nothing came of it", "SRD-R001"))
         yield Place(house, folder / "budget.db.key", first)
 
 
@@ -224,7 +225,7 @@ def test_a_release_is_checked_with_its_receipt_and_its_body(place: Place) -> Non
     wrong = told.check(place.public, release=body + b" ")
     assert not wrong.holds
     assert "altered" in str(wrong)
-    by_receipt = place.report(release=place.first.proof)
+    by_receipt = place.report(release=place.first.receipt)
     assert by_receipt.content["subject"] == told.content["subject"]
 
 

@@ -15,21 +15,25 @@ from fastapi.testclient import TestClient
 import sordino as so
 from serve.conftest import Caller
 from serve.places import CANARY_NUMBER, CANARY_TEXT, opened
+from sordino.accounting.budget import Budget, budget
 from sordino.accounting.columns import Columns
 from sordino.accounting.event import Event
 from sordino.accounting.events import Gaussian, Laplace
+from sordino.accounting.filter import Filter
+from sordino.accounting.neighbours import Neighbours
 from sordino.audit.transparency.receipts import check_receipt
 from sordino.audit.transparency.report import Report
 from sordino.errors import ArgumentError, LedgerError
 from sordino.ledger.canonical import encode
 from sordino.ledger.checkpoint import Checkpoint
-from sordino.ledger.entries import Charge, Reserved, Settled, to_bytes
+from sordino.ledger.entries import Charge, Opened, Reserved, Settled, to_bytes
 from sordino.ledger.keys import SigningKey
-from sordino.ledger.receipt import Receipt, release_digest
+from sordino.ledger.receipt import Placed, Receipt, release_digest
+from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
-from sordino.ledger.tree import leaf_hash, root_of
+from sordino.ledger.tree import Frontier, leaf_hash, node_hash
+from sordino.serve.afar.client import Connection
 from sordino.serve.app import create_app
-from sordino.serve.client import Connection
 
 CITIES = "SELECT city, COUNT(*) AS rides, AVG(fare) AS fare FROM trips GROUP BY city"
 
@@ -133,13 +137,17 @@ def test_a_receipt_of_the_service_holds(call: Caller) -> None:
 # ---- receipts that a dishonest ledger would sign --------------------------------------------------------------------
 
 
-def receipt_for(event: Event, amount: tuple[int, ...], told: dict[str, Any] | None = None) -> tuple[str, str]:
+def receipt_for(
+    event: Event, amount: tuple[int, ...], told: dict[str, Any] | None = None, cap: Budget | None = None
+) -> tuple[str, str]:
     """Return a receipt, signed as it must be, for a charge of any amount; and the key."""
     key = SigningKey.generate("somebody.example")
-    body = encode({"receipt": told})
-    identifier, digest = "0-0123456789abcdef", "0" * 64
+    body = encode({"details": told})
+    identifier, digest = "1-0123456789abcdef", "0" * 64
+    rule = Rule.open(cap or budget(epsilon=9), unit="rider", neighbours=Neighbours.ADD_REMOVE)
+    opened = Opened(0, 1, Scope("dataset", "trips"), rule, "owner")
     reserved = Reserved(
-        0,
+        1,
         1,
         identifier,
         (Charge(Scope("dataset", "trips"), (), amount),),
@@ -154,41 +162,41 @@ def receipt_for(event: Event, amount: tuple[int, ...], told: dict[str, Any] | No
         None,
         digest,
     )
-    settled = Settled(1, 2, identifier, release_digest(body))
-    first, second = to_bytes(reserved), to_bytes(settled)
-    hashes = [leaf_hash(first), leaf_hash(second)]
-    note = Checkpoint("somebody.example", 2, root_of(hashes)).sign(key)
-    receipt = Receipt(first, (hashes[1],), second, (hashes[0],), note, key.verifier.text, body)
+    settled = Settled(2, 2, identifier, release_digest(body))
+    bodies = [to_bytes(each) for each in (opened, reserved, settled)]
+    first, second, third = map(leaf_hash, bodies)
+    note = Checkpoint("somebody.example", 3, Frontier().extend([first, second, third]).root).sign(key)
+    rules = (Placed(bodies[0], (second, third)),)
+    receipt = Receipt(
+        bodies[1], (first, third), bodies[2], (node_hash(first, second),), note, key.verifier.text, body, rules
+    )
     return receipt.to_json(), key.verifier.text
 
 
-ORDERS = (2.0, 8.0, 64.0)
 NOISE = Laplace(scale=2)
 FACTS = {"event": NOISE.to_json(), "unit": "rider", "neighbours": "add-remove", "price": {"epsilon": "1/2"}}
+CAPS = {"pure": budget(epsilon=9), "zcdp": budget(rho=9), "renyi": budget(epsilon=9, delta="1e-6")}
 
 
-@pytest.mark.parametrize(
-    "columns", [Columns("pure"), Columns("zcdp"), Columns("renyi", ORDERS)], ids=lambda c: c.calculus
-)
-def test_a_charge_must_cover_its_event(columns: Columns) -> None:
-    due = columns.charge(NOISE)
-    assert check_receipt(*receipt_for(NOISE, due, FACTS)).holds
-    short = check_receipt(*receipt_for(NOISE, (*due[:-1], due[-1] - 1), FACTS))
-    charges = next(check for check in short.checks if check.name == "charges")
-    if columns.calculus == "pure":  # which may be a charge of ρ, and is said to be good for that alone
-        assert charges.words.endswith("if its budget is one of ρ")
-    else:
-        assert charges.outcome == "broken"
-    assert not check_receipt(*receipt_for(NOISE, (0,) * len(due), FACTS)).holds
+@pytest.mark.parametrize("cap", CAPS.values(), ids=CAPS)
+def test_a_charge_must_cover_its_event(cap: Budget) -> None:
+    due = Filter.open(cap).charge(NOISE)
+    checked = check_receipt(*receipt_for(NOISE, due, FACTS, cap))
+    assert checked.holds
+    assert {check.name: check.outcome for check in checked.checks}["caps"] == "not checked"
+    for place in range(1, len(due)):
+        short = (*due[:place], due[place] - 1, *due[place + 1 :])
+        checks = check_receipt(*receipt_for(NOISE, short, FACTS, cap)).checks
+        assert {check.name: check.outcome for check in checks}["charges"] == "broken"
+    assert not check_receipt(*receipt_for(NOISE, due[:-1], FACTS, cap)).holds
 
 
-def test_gaussian_noise_has_no_pure_price_and_divergences_must_grow() -> None:
-    event = Gaussian(variance=9)
-    due = Columns("renyi", ORDERS).charge(event)
-    assert check_receipt(*receipt_for(event, due)).holds
-    swapped = (due[0], due[2], due[1], *due[3:])
-    assert not check_receipt(*receipt_for(event, swapped)).holds
-    assert not check_receipt(*receipt_for(event, (*due[:-1], 10**12))).holds
+def test_gaussian_noise_has_no_pure_price() -> None:
+    event, cap = Gaussian(variance=9), CAPS["renyi"]
+    due = Filter.open(cap).charge(event)
+    assert check_receipt(*receipt_for(event, due, cap=cap)).holds
+    assert not check_receipt(*receipt_for(event, (*due[:-1], 10**12), cap=cap)).holds
+    assert not check_receipt(*receipt_for(event, (0, 10**15))).holds
 
 
 @pytest.mark.parametrize(

@@ -14,13 +14,13 @@ import pytest
 
 import sordino as so
 from sordino.accounting import pure
+from sordino.data.metadata import Limits
 from sordino.errors import BudgetError, QuestionError
 from sordino.query.engine.exact import compute
-from sordino.query.model.metadata import Limits
 from sordino.query.plan.planner import Wishes
 from sordino.query.plan.spend import Spend
+from sordino.query.plan.whole import plan_whole
 from sordino.query.release.run import exact_steps
-from sordino.query.release.whole import plan_whole
 from sordino.query.sql.parse import parse
 
 CITIES = ["Oslo", "Rome", "Bern"]
@@ -96,7 +96,7 @@ def test_smartnoise_epsilon_given_is_epsilon_spent():
     budget = so.account(data, so.budget(epsilon=10))
     budget.sql("SELECT city, COUNT(*), AVG(x), VARIANCE(x), SUM(x) FROM trips GROUP BY city").run(epsilon="0.7")
     budget.sql("SELECT MEDIAN(x), COUNT(*) FROM trips").run(epsilon="0.3")
-    assert [pure.epsilon(entry.event) for entry in budget.history] == [Fraction(7, 10), Fraction(3, 10)]
+    assert [pure.total(entry.event) for entry in budget.history] == [Fraction(7, 10), Fraction(3, 10)]
 
 
 def test_smartnoise_nothing_beyond_the_budget_is_answered():
@@ -120,7 +120,7 @@ def test_diffprivlib_bounds_are_never_read_from_the_data():
     assert budget.history == ()
     answer = budget.sql("SELECT AVG(x) FROM trips").run(epsilon=1)
     assert any("found privately" in note for note in answer.notes)
-    assert pure.epsilon(budget.history[0].event) == 1
+    assert pure.total(budget.history[0].event) == 1
 
 
 def test_qrlew_means_are_not_biased():
@@ -135,6 +135,6 @@ def test_qrlew_means_are_not_biased():
 def test_six_libraries_say_nothing_about_truncation_and_sordino_does():
     rows = [(1, "Oslo", 0.5)] * 200 + [(person, "Rome", 0.5) for person in range(2, 300)]
     budget = so.account(trips(rows), so.budget(epsilon=10))
-    answer = budget.sql("SELECT COUNT(*) FROM trips").run(epsilon=5, losses=True)
+    answer = budget.sql("SELECT COUNT(*) FROM trips").run(epsilon=5, truncation=True)
     assert any("weigh 2 in all" in note for note in answer.notes)
     assert any("more than the limits" in note for note in answer.notes)

@@ -16,11 +16,11 @@ from laws import references as reference
 from laws.cases_people import PEOPLE
 from laws.cases_tables import TABLES
 from sordino.accounting.bound import Bound
+from sordino.mechanisms.checks.case import Case
 from sordino.mechanisms.exponential import Exponential
 from sordino.mechanisms.gaussian import DiscreteGaussian, Gaussian
 from sordino.mechanisms.grid import Grid
 from sordino.mechanisms.laplace import Laplace
-from sordino.mechanisms.law_case import Case
 from sordino.mechanisms.noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
 from sordino.mechanisms.sparse_vector import AboveThreshold, NumericAboveThreshold
 from sordino.mechanisms.top_k import TopK

@@ -11,11 +11,11 @@ import numpy as np
 from laws import references as reference
 from sordino.accounting.bound import Bound
 from sordino.accounting.neighbours import Neighbours
+from sordino.mechanisms.checks.case import Case
+from sordino.mechanisms.classes import Classes
 from sordino.mechanisms.laplace import Laplace
-from sordino.mechanisms.law_case import Case
 from sordino.mechanisms.personalised import PersonalisedSample
 from sordino.mechanisms.personalised_choice import PersonalisedCount, PersonalisedMedian
-from sordino.mechanisms.policy import Policy
 from sordino.mechanisms.randomized_response import RandomizedResponse
 from sordino.mechanisms.sensitive import AnomalyPolicy, IsAnomaly
 
@@ -26,8 +26,8 @@ _CLASSES = ["careful", "open", "open", "careful"]
 _CAREFUL, _OPEN = Fraction(1, 2), Fraction(2)
 
 
-def _policy(level: Fraction) -> Policy:
-    return Policy.of({"careful": _CAREFUL / level, "open": _OPEN / level})
+def _policy(level: Fraction) -> Classes:
+    return Classes.of({"careful": _CAREFUL / level, "open": _OPEN / level})
 
 
 def _epsilons(level: float) -> list[float]:

@@ -11,12 +11,13 @@ import numpy as np
 from laws import references as reference
 from sordino.accounting.bound import Bound
 from sordino.mechanisms.adaptive_clipping import AdaptiveClipping
+from sordino.mechanisms.checks.case import Case
 from sordino.mechanisms.flipped_quantile import FlippedQuantile
 from sordino.mechanisms.geometric_threshold import GeometricThreshold
 from sordino.mechanisms.grid import INTEGERS
 from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
+from sordino.mechanisms.grouped_extreme import GroupedExtreme
 from sordino.mechanisms.ladder import Ladder
-from sordino.mechanisms.law_case import Case
 from sordino.mechanisms.local_sensitivity import LocalAnswer
 from sordino.mechanisms.partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
 from sordino.mechanisms.quantile import Quantiles
@@ -70,6 +71,17 @@ def _grouped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
 
 def _flipped_median_law(value: GroupedHistogram, level: float) -> reference.Law:
     return _product([reference.permute_and_flip(scores, level / 2) for scores in _median_scores(value)])
+
+
+def _extreme_law(value: GroupedHistogram, level: float) -> reference.Law:
+    """The largest of three buckets at ε = 5, a twentieth of a rank inside for each row: a rank inwards costs e."""
+    laws = []
+    for weights in _weights(value, 3):
+        inside = sum(weights) / 20
+        beyond = [sum(weights[place + 1 :]) for place in range(3)]
+        scores = [min(4 * (away + own - inside), inside - away) for away, own in zip(beyond, weights, strict=True)]
+        laws.append(reference.exponential(scores, level))
+    return _product(laws)
 
 
 def _grouped_mode_law(value: GroupedHistogram, level: float) -> reference.Law:
@@ -185,6 +197,17 @@ TABLES = (
         outcome=lambda released: tuple(released.tolist()),
         law=_flipped_median_law,
         tightness=0.1,
+        draws=6000,
+    ),
+    Case(
+        "grouped-extreme",
+        lambda level: GroupedExtreme(Fraction(1), 5 / level, 3, -9),
+        ONE,
+        value=GroupedHistogram([(0, 1, 2), (1, 0, 1), (1, 2, 1)], 2),
+        neighbour=GroupedHistogram([(0, 1, 2), (1, 0, 1)], 2),
+        outcome=lambda released: tuple(released.tolist()),
+        law=_extreme_law,
+        tightness=0.02,
         draws=6000,
     ),
     Case(

@@ -12,14 +12,16 @@ from laws.cases import CASES
 from sordino.accounting.events import Pure
 from sordino.accounting.grant import Grant
 from sordino.errors import GrantError, SordinoError
-from sordino.mechanisms.laws import LAWS, Case
+from sordino.mechanisms.checks import CHECKS, Case
 from sordino.noise.keystream import Keystream
 
+STATISTICAL = {"audit", "power"}
 
-@pytest.mark.parametrize("law", LAWS)
+
+@pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.slow] * (law in STATISTICAL)) for law in CHECKS])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_law(case: Case, law: str) -> None:
-    LAWS[law](case)
+def test_check(case: Case, law: str) -> None:
+    CHECKS[law](case)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -21,18 +21,18 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.event import EVENT_TYPES, Event
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
+from sordino.mechanisms.checks import CHECKS, Case, FailedCheckError, check_mechanism, checks
+from sordino.mechanisms.checks.draws import audit, claim, fit
+from sordino.mechanisms.checks.prices import (
+    count_check,
+    every_accountant,
+    identity_check,
+    lost_at_least,
+    monotone_check,
+    order_check,
+)
 from sordino.mechanisms.exponential import Exponential
 from sordino.mechanisms.laplace import Laplace
-from sordino.mechanisms.law_draws import audit, claim, fit
-from sordino.mechanisms.law_prices import (
-    count_law,
-    every_accountant,
-    identity_law,
-    lost_at_least,
-    monotone_law,
-    order_law,
-)
-from sordino.mechanisms.laws import LAWS, BrokenLawError, Case, check_mechanism, laws
 from sordino.mechanisms.mechanism import use_grant
 from sordino.mechanisms.randomized_response import RandomizedResponse
 from sordino.mechanisms.sparse_vector import AboveThreshold
@@ -47,8 +47,8 @@ def broken(case: Case, build: Callable[[Fraction], Any]) -> Case:
 
 
 def caught(law: str, case: Case, words: str = "") -> None:
-    with pytest.raises(BrokenLawError, match=f"{law} law.*{words}"):
-        LAWS[law](case)
+    with pytest.raises(FailedCheckError, match=f"{law} check.*{words}"):
+        CHECKS[law](case)
 
 
 # ---- noise that is not what it says ---------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class TestAudit:
         )
         caught("audit", case, "only 1 is claimed")
         honest = dataclasses.replace(case, build=lambda _: AboveThreshold(0, 2, Fraction(4, 3), positives))
-        LAWS["audit"](honest)
+        CHECKS["audit"](honest)
 
     def test_catches_a_random_value_instead_of_another(self) -> None:
         case = broken(BY_NAME["randomized-response"], lambda level: RandomValueResponse(1 / level))
@@ -131,7 +131,7 @@ class TestAudit:
             draws=12000,
         )
         caught("audit", case, "only 2 is claimed")
-        LAWS["audit"](dataclasses.replace(case, build=lambda level: TopK(level, 4, count=3)))
+        CHECKS["audit"](dataclasses.replace(case, build=lambda level: TopK(level, 4, count=3)))
 
     def test_catches_a_price_for_monotone_scores(self) -> None:
         caught("audit", broken(BY_NAME["exponential"], lambda level: HalfPriced(level, 3)))
@@ -142,7 +142,7 @@ class TestAudit:
     def test_has_nothing_to_say_without_a_claim(self) -> None:
         case = dataclasses.replace(BY_NAME["is-anomaly"], claim=None)
         assert claim(case) is None
-        LAWS["audit"](case)
+        CHECKS["audit"](case)
 
 
 class TestPower:
@@ -153,7 +153,7 @@ class TestPower:
         caught("power", dataclasses.replace(HONEST, draws=50), "could not tell them apart")
 
     def test_needs_a_law(self) -> None:
-        LAWS["power"](dataclasses.replace(HONEST, law=None))
+        CHECKS["power"](dataclasses.replace(HONEST, law=None))
 
     def test_catches_outcomes_that_cannot_be(self) -> None:
         seen: Counter[Any] = Counter({0: 500, 1: 480, 2: 20})
@@ -189,19 +189,19 @@ def forgets_sampling_at_one(event: Event, delta: float) -> Mapping[str, float]:
 
 class TestPrices:
     def test_count_law_catches_a_forgotten_count(self) -> None:
-        with pytest.raises(BrokenLawError, match="count law"):
-            count_law(BY_NAME["exponential"], forgets_count)
-        with pytest.raises(BrokenLawError, match="no more than one"):
-            count_law(BY_NAME["exponential"], lambda _event, _delta: {"renyi": 1.0})
-        with pytest.raises(BrokenLawError, match="by pure ε"):
-            count_law(BY_NAME["exponential"], sums_wrongly)
+        with pytest.raises(FailedCheckError, match="count check"):
+            count_check(BY_NAME["exponential"], forgets_count)
+        with pytest.raises(FailedCheckError, match="no more than one"):
+            count_check(BY_NAME["exponential"], lambda _event, _delta: {"renyi": 1.0})
+        with pytest.raises(FailedCheckError, match="by pure ε"):
+            count_check(BY_NAME["exponential"], sums_wrongly)
 
     def test_order_law_catches_an_accountant_below_the_truth(self) -> None:
-        with pytest.raises(BrokenLawError, match="order law"):
-            order_law(HONEST, too_cheap)
+        with pytest.raises(FailedCheckError, match="order check"):
+            order_check(HONEST, too_cheap)
 
     def test_order_law_needs_a_law(self) -> None:
-        order_law(dataclasses.replace(HONEST, law=None), too_cheap)
+        order_check(dataclasses.replace(HONEST, law=None), too_cheap)
 
     def test_what_is_lost_is_known_for_coins(self) -> None:
         """One coin with odds e : 1 against 1 : e; ε at δ solves p − e^ε·q = δ. And nothing is lost between equals."""
@@ -212,16 +212,16 @@ class TestPrices:
         assert lost_at_least(here, here, 3, 1e-3) == 0
 
     def test_identity_law_catches_amplification_out_of_nothing(self) -> None:
-        with pytest.raises(BrokenLawError, match="identity law"):
-            identity_law(HONEST, forgets_sampling_at_one)
-        with pytest.raises(BrokenLawError, match="at rate 1"):
-            identity_law(HONEST, lambda event, _: {"any": 1.0 + isinstance(event, events.PoissonSampled)})
+        with pytest.raises(FailedCheckError, match="identity check"):
+            identity_check(HONEST, forgets_sampling_at_one)
+        with pytest.raises(FailedCheckError, match="at rate 1"):
+            identity_check(HONEST, lambda event, _: {"any": 1.0 + isinstance(event, events.PoissonSampled)})
 
     def test_monotone_law_catches_noise_that_costs(self) -> None:
-        with pytest.raises(BrokenLawError, match="rises"):
-            monotone_law(broken(HONEST, lambda level: Laplace(2 / level)))
-        with pytest.raises(BrokenLawError, match="as much"):
-            monotone_law(broken(HONEST, lambda _level: Laplace(2)))
+        with pytest.raises(FailedCheckError, match="rises"):
+            monotone_check(broken(HONEST, lambda level: Laplace(2 / level)))
+        with pytest.raises(FailedCheckError, match="as much"):
+            monotone_check(broken(HONEST, lambda _level: Laplace(2)))
 
 
 # ---- contracts that are not kept ------------------------------------------------------------------------------------
@@ -421,15 +421,15 @@ def test_json_law_catches_an_event_that_its_text_changes(monkeypatch: pytest.Mon
 
 def test_all_broken_laws_are_named_together() -> None:
     case = dataclasses.replace(broken(HONEST, lambda level: HalfNoise(2 * level)))
-    with pytest.raises(BrokenLawError, match=r"laplace: power law.*audit law.*silence law.*TypeError") as error:
+    with pytest.raises(FailedCheckError, match=r"laplace: power check.*audit check.*silence check.*TypeError") as error:
         check_mechanism(case)
-    assert "count law" not in str(error.value)
+    assert "count check" not in str(error.value)
 
 
 def test_laws_are_named_one_by_one() -> None:
-    names = [name for name, _ in laws(HONEST)]
-    assert names == list(LAWS)
-    dict(laws(HONEST))["json"]()
+    names = [name for name, _ in checks(HONEST)]
+    assert names == list(CHECKS)
+    dict(checks(HONEST))["json"]()
 
 
 def test_references_add_up() -> None:

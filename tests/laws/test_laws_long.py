@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from laws.cases import CASES
-from sordino.mechanisms.laws import LAWS, Case
+from sordino.mechanisms.checks import CHECKS, Case
 
 pytestmark = pytest.mark.long
 
@@ -15,4 +15,4 @@ pytestmark = pytest.mark.long
 @pytest.mark.parametrize("law", ["power", "audit"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_law_of_draws(case: Case, law: str) -> None:
-    LAWS[law](dataclasses.replace(case, draws=10 * case.draws))
+    CHECKS[law](dataclasses.replace(case, draws=10 * case.draws))

@@ -11,7 +11,7 @@ from laws.cases import CASES
 from sordino.accounting.events import Pure
 from sordino.accounting.grant import Grant
 from sordino.errors import GrantError
-from sordino.mechanisms.laws import Case
+from sordino.mechanisms.checks import Case
 
 
 def kind(released: Any) -> Any:

@@ -204,16 +204,16 @@ def test_a_full_disk_charges_nothing(sqlite_place: Callable[[], str]) -> None:
 
 
 def test_a_witness_that_cannot_be_told_gives_no_grant(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.write
+    real = os.pwrite
 
-    def full(file: int, data: bytes) -> int:
+    def full(file: int, data: bytes, offset: int) -> int:
         if data.startswith(b'{"anew"'):
-            real(file, data[:20])
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return real(file, data)
+            real(file, data[:20], offset)
+            raise OSError(errno.EIO, "Input/output error")
+        return real(file, data, offset)
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "write", full)
+        patch.setattr(os, "pwrite", full)
         with pytest.raises(LedgerError, match=r"witness.*SRD-L063"):
             ledger.reserve(request())
     assert ledger.frozen is None

@@ -10,7 +10,6 @@ import pytest
 from ledger.books import ADA, DAY, NOON, PEOPLE, TRIPS, Book, digest, policy, rule, wish
 from sordino.accounting.budget import Budget, budget
 from sordino.accounting.events import Gaussian, Laplace, PoissonSampled, Pure, Repeated
-from sordino.accounting.filter import Filter
 from sordino.accounting.neighbours import Neighbours
 from sordino.accounting.units import SATURATED
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, UnsupportedError
@@ -25,6 +24,7 @@ from sordino.ledger.decisions import (
 )
 from sordino.ledger.entries import Refreshed
 from sordino.ledger.periods import LATEST
+from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
 from sordino.ledger.snapshot import snapshot
 
@@ -342,8 +342,9 @@ def test_a_saturated_total_saturates_every_day() -> None:
 def test_a_remembered_price_is_that_of_its_own_filter() -> None:
     """What was priced before the lock counts only for the rule that it was priced under."""
     asked = wish()
-    pure, renyi = Filter.open(budget(epsilon=3)), Filter.open(budget(epsilon=3, delta="1e-6"))
+    pure, renyi = Rule.open(budget(epsilon=3)), Rule.open(budget(epsilon=3, delta="1e-6"))
+    ran = asked.bound.neighbours
     for _ in range(2):
-        assert asked.price_in(pure) == pure.charge(asked.event)
-        assert asked.price_in(renyi) == renyi.charge(asked.event)
-    assert asked.price_in(pure) != asked.price_in(renyi)
+        assert asked.price_in(pure, ran) == pure.filter.charge(asked.event)
+        assert asked.price_in(renyi, ran) == renyi.filter.charge(asked.event)
+    assert asked.price_in(pure, ran) != asked.price_in(renyi, ran)

@@ -30,6 +30,7 @@ from sordino.ledger.entries import (
     Failed,
     Frozen,
     Opened,
+    Part,
     Refreshed,
     Reserved,
     Restored,
@@ -40,6 +41,7 @@ from sordino.ledger.entries import (
     spelled,
     to_bytes,
 )
+from sordino.ledger.manifest import Listed
 from sordino.ledger.periods import LATEST
 from sordino.ledger.quick import read_quickly
 from sordino.ledger.scope import Scope
@@ -79,6 +81,12 @@ SAMPLES: tuple[Entry, ...] = (
     Checkpointed(11, NOON, "sordino\n12\nAAAA\n\n— key AAAA\n"),
     Frozen(12, NOON, "SRD-L061"),
     Restored(13, LATEST, 13, 20, "olga", "the disk broke", ((ADA, (0, 1)), (TRIPS, (0, SATURATED)))),
+    Part(9, NOON, RESERVED.id, 3, digest("part")),
+    Part(9, NOON, RESERVED.id, 1, digest("part"), (Listed("weights.bin", digest("w"), 7),)),
+    Settled(
+        9, NOON, RESERVED.id, digest("release"), (Listed("a", digest("w"), 0), Listed("b.txt", digest("v"), 2**40))
+    ),
+    replace(RESERVED, parts=12),
 )
 
 
@@ -333,6 +341,14 @@ def test_reservations_that_cannot_be(change: dict[str, Any]) -> None:
         (10, {"lost_from": -1}),
         (10, {"burnt": ((TRIPS, (1,)), (ADA, (1,)))}),
         (10, {"burnt": ((PEOPLE.name, (1,)),)}),
+        (11, {"number": 0}),
+        (11, {"release": "short"}),
+        (12, {"files": (Listed("../weights", digest("w"), 7),)}),
+        (12, {"files": (Listed("weights", digest("w"), -1),)}),
+        (12, {"files": (Listed("weights", "w", 7),)}),
+        (13, {"files": (Listed("b", digest("w"), 7), Listed("a", digest("w"), 7))}),
+        (13, {"files": (Listed("a", digest("w"), 7),) * 2}),
+        (14, {"parts": -1}),
     ],
 )
 def test_entries_that_cannot_be(sample: int, change: dict[str, Any]) -> None:

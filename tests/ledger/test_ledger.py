@@ -6,15 +6,17 @@ import copy
 import os
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from ledger.samples import TRIPS, digest, files, fill, request, reserved, rule, spent
 from sordino.accounting.budget import budget
 from sordino.accounting.events import Pure
-from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError
+from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, GrantError, LedgerError
 from sordino.ledger import log as log_module
 from sordino.ledger import nodes as nodes_module
 from sordino.ledger import session as session_module
@@ -23,7 +25,8 @@ from sordino.ledger.entries import Checkpointed, Failed, from_bytes
 from sordino.ledger.keys import SigningKey, VerifyingKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.receipt import Receipt, verify_receipt
-from sordino.ledger.reservation import Replay
+from sordino.ledger.reservation import Replay, Reservation
+from sordino.ledger.schema import RELEASES
 from sordino.ledger.scope import Scope
 from sordino.ledger.tree import leaf_hash, verify_consistency, verify_inclusion
 from sordino.ledger.witness import FileWitness, NoWitness, Seen
@@ -379,13 +382,24 @@ def test_another_kind_of_witness_will_do(tmp_path: Path) -> None:
         def begin(self, seen: Seen) -> None:
             self.told = seen
 
-        tell = begin
+        def check(self) -> None:
+            pass
+
+        def ready(self, _: Seen, /) -> Seen | None:
+            return None
+
+        def tell(self, seen: Seen, /) -> Seen | None:
+            self.told = seen
+            return None
 
         def news(self) -> Seen | None:
             return self.told
 
         def recall(self) -> Seen | None:
             return self.told
+
+        def history(self) -> tuple[Seen, ...]:
+            return () if self.told is None else (self.told,)
 
         def close(self) -> None:
             pass
@@ -395,3 +409,61 @@ def test_another_kind_of_witness_will_do(tmp_path: Path) -> None:
         ledger.open_scope(TRIPS, rule(), by="owner")
         assert witness.told is not None
         assert witness.told.size == 1
+        assert ledger.verify().sound
+
+
+def open_work(ledger: Ledger, parts: int = 3) -> str:
+    found = ledger.reserve(replace(request(), parts=parts))
+    assert isinstance(found, Reservation)
+    return found.id
+
+
+def test_parts_are_the_same_for_everyone(ledger: Ledger, opened: Open) -> None:
+    identifier, other = open_work(ledger), opened()
+    assert ledger.part(identifier, 1, b"one") == other.part(identifier, 1, b"uno") == b"one"
+    assert other.part(identifier, 3, b"tre") == ledger.recorded(identifier, 3) == b"tre"
+    assert other.recorded(identifier, 2) is None
+    with pytest.raises(GrantError, match="SRD-G007"):
+        ledger.part(identifier, 2, b"two")
+    for number in (0, 4):
+        with pytest.raises((GrantError, LedgerError)):
+            ledger.part(identifier, number, b"none")
+    other.settle(identifier, b"end")
+    assert ledger.part(identifier, 1, b"again") == b"one", "what left once may leave again"
+    with pytest.raises(LedgerError, match="SRD-L024"):
+        ledger.part(identifier, 4, b"late")
+    assert spent(ledger) == Fraction(1, 10)
+    assert ledger.verify().sound
+    assert opened().recorded(identifier, 3) == b"tre"
+
+
+def test_threads_that_record_one_part_agree(ledger: Ledger) -> None:
+    identifier, found = open_work(ledger), []
+    threads = [
+        threading.Thread(target=lambda at=at: found.append(ledger.part(identifier, 1, b"%d" % at))) for at in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(found)) == 1
+    assert ledger.verify().sound
+
+
+def test_a_part_that_was_altered_is_found(ledger: Ledger) -> None:
+    identifier = open_work(ledger)
+    ledger.part(identifier, 1, b"one")
+    with ledger._session.log.store.engine.begin() as connection:
+        connection.execute(update(RELEASES).where(RELEASES.c.id == f"{identifier}/1").values(body=b"two"))
+    with pytest.raises(LedgerError, match="SRD-L072"):
+        ledger.recorded(identifier, 1)
+    assert ledger.verify().problems[0].code == "SRD-L072"
+
+
+def test_work_that_stays_open_is_no_interrupted_run(ledger: Ledger) -> None:
+    for parts in (0, 3):
+        ledger.reserve(replace(request(), parts=parts, key=digest(str(parts))))
+        found = ledger.replayed(digest(str(parts)))
+        assert found is not None
+        assert (found.running, found.stays_open) == (True, parts > 0)

@@ -17,15 +17,17 @@ from sordino.accounting.bound import Bound, Unit
 from sordino.accounting.budget import budget
 from sordino.accounting.event import Event
 from sordino.accounting.events import Gaussian, Pure
-from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.errors import ArgumentError, BudgetError, GrantError, LedgerError
+from sordino.accounting.plan import Single
+from sordino.errors import ArgumentError, BudgetError, LedgerError
 from sordino.ledger.account import LedgerAccount
+from sordino.ledger.entries import Failed
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.receipt import verify_receipt
 from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
-from sordino.query.ask import DataAccount
+from sordino.query.ask import TableAccount
+from works import Noisy
 
 
 @pytest.fixture
@@ -56,21 +58,15 @@ def test_it_says_the_same_as_an_account_in_memory(account: LedgerAccount) -> Non
 
 
 def test_a_plan_is_reserved_settled_and_receipted(account: LedgerAccount, ledger: Ledger) -> None:
-    class Plan:
-        bound = PERSON
-
-        def event(self) -> Event:
-            return TENTH
-
-    grant = account.reserve_plan(Plan())
-    receipt = account.settle(grant, b"42")
+    work = account.begin(Single(TENTH, PERSON))
+    receipt = work.finish(Noisy("42")).receipt
     assert verify_receipt(receipt, ledger.key.text).reserved.priced == TENTH
-    other = account.reserve(TENTH, PERSON)
-    account.fail(other, "SRD-R001")
+    other = account.begin(Single(TENTH, PERSON))
+    other.fail(ValueError("with a value of the data"))
     with pytest.raises(LedgerError, match="SRD-L024"):
-        account.settle(other, b"43")
-    with pytest.raises(GrantError, match="SRD-G002"):
-        account.settle(Grant(TENTH, PERSON), b"42")
+        other.finish(Noisy("43"))
+    assert isinstance(failed := list(ledger.entries())[-1], Failed)
+    assert failed.code == "SRD-R001"
 
 
 def test_what_does_not_fit_is_refused_with_what_would(account: LedgerAccount) -> None:
@@ -94,7 +90,7 @@ def test_days_are_charged_where_they_have_budgets(ledger: Ledger) -> None:
     daily = Scope("dataset", "daily")
     ledger.open_scope(daily, rule(blocks="owner-in-one-block"), by="owner")
     days = ("2026-11-02", "2026-11-03")
-    account = LedgerAccount(ledger, daily, "ann", days=days, project="p", what="report")
+    account = LedgerAccount(ledger, daily, "ann", days=days, project="p")
     for _ in range(10):
         account.reserve(TENTH, PERSON)
     with pytest.raises(BudgetError, match="SRD-B001"):
@@ -134,7 +130,7 @@ def test_questions_are_asked_on_it_unchanged(tmp_path: Path) -> None:
             Rule.open(so.budget(epsilon=1), unit=found.bound.unit.name, neighbours=found.bound.neighbours),
             "owner",
         )
-        data = DataAccount(rides, LedgerAccount(ledger, scope, "ann"))
+        data = TableAccount(rides, LedgerAccount(ledger, scope, "ann"))
         ask = data.sql("SELECT COUNT(*) AS rides FROM rides")
         assert ask.price(epsilon=0.5).fits
         assert len(ask.run(epsilon=0.5)) == 1

@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sordino.accounting.budget import budget
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, LedgerError
 from sordino.ledger.canonical import encode
 from sordino.ledger.checkpoint import Checkpoint
-from sordino.ledger.entries import Charge, Entry, Failed, Reserved, Settled, to_bytes
+from sordino.ledger.entries import Charge, Entry, Failed, Opened, Reserved, Settled, to_bytes
 from sordino.ledger.keys import SigningKey
 from sordino.ledger.note import sign
-from sordino.ledger.receipt import Receipt, release_digest, verify_receipt
+from sordino.ledger.receipt import Placed, Receipt, release_digest, verify_receipt
+from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
 from sordino.ledger.tree import Frontier, aligned, inclusion_proof, leaf_hashes, root_of
 
@@ -26,7 +28,7 @@ KEY = SigningKey.generate("example.org/ledger")
 FOREIGN = SigningKey.generate("example.org/ledger")
 TRUSTED = KEY.verifier.text
 BODY = '{"count":"1043","within":"±12"}'.encode()
-CHARGE, SETTLEMENT, SIZE = 5, 8, 11
+OPENING, CHARGE, SETTLEMENT, SIZE = 2, 5, 8, 11
 
 
 def charge(position: int, time: int = 1_700_000_000_000) -> Reserved:
@@ -51,13 +53,19 @@ def charge(position: int, time: int = 1_700_000_000_000) -> Reserved:
     )
 
 
+def opening(position: int, name: str = "trips", **words: Any) -> Opened:
+    rule = Rule.open(budget(epsilon=1), unit="(person, day)", neighbours=Neighbours.ADD_REMOVE, **words)
+    return Opened(position, 1, Scope("dataset", name), rule, "owner")
+
+
 def settlement(of: Reserved, position: int, body: bytes = BODY, time: int | None = None) -> Settled:
     return Settled(position, of.time if time is None else time, of.id, release_digest(body))
 
 
 def ledger_with(**changes: Entry) -> list[Entry]:
-    """Return eleven entries: charges, with the settlement of entry 5 at position 8."""
+    """Return eleven entries: charges, with what opened their data set before, and the settlement of 5 at position 8."""
     entries: list[Entry] = [charge(position) for position in range(SIZE)]
+    entries[OPENING] = opening(OPENING)
     entries[SETTLEMENT] = settlement(charge(CHARGE), SETTLEMENT)
     for name, entry in changes.items():
         entries[int(name.removeprefix("at_"))] = entry
@@ -65,7 +73,12 @@ def ledger_with(**changes: Entry) -> list[Entry]:
 
 
 def receipt_of(
-    entries: list[Entry], first: int = CHARGE, second: int = SETTLEMENT, signer: SigningKey = KEY, **changes: Any
+    entries: list[Entry],
+    first: int = CHARGE,
+    second: int = SETTLEMENT,
+    signer: SigningKey = KEY,
+    rules: tuple[int, ...] = (OPENING,),
+    **changes: Any,
 ) -> Receipt:
     """Return the receipt that a ledger of these entries would give."""
     data = [to_bytes(entry) for entry in entries]
@@ -86,6 +99,7 @@ def receipt_of(
         checkpoint=checkpoint.sign(signer),
         key=TRUSTED,
         release=BODY,
+        rules=tuple(Placed(data[at], inclusion_proof(at, size, subtree)) for at in rules),
     )
     return replace(made, **changes)
 
@@ -217,7 +231,10 @@ PLAIN = json.loads(RECEIPT.to_json())
 CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "a part missing": lambda plain: {name: part for name, part in plain.items() if name != "key"},
     "a part too many": lambda plain: plain | {"extra": 1},
-    "another version": lambda plain: plain | {"v": 2},
+    "another version": lambda plain: plain | {"v": 1},
+    "no rules": lambda plain: plain | {"rules": None},
+    "a rule that is empty": lambda plain: plain | {"rules": [[]]},
+    "a rule that is a number": lambda plain: plain | {"rules": [[1]]},
     "a number for the checkpoint": lambda plain: plain | {"checkpoint": 1},
     "a list for the key": lambda plain: plain | {"key": []},
     "a number for an entry": lambda plain: plain | {"reserved": 1},

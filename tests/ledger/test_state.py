@@ -282,7 +282,7 @@ def test_snapshots_hold_everything() -> None:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        (b'"v":1', b'"v":2'),
+        (b'"v":2', b'"v":1'),
         (b'"lost":[]', b'"lost":[1]'),
         (b'"size":', b'"size":[],"sizes":'),
         (b'"balances":[[', b'"balances":[[1,'),

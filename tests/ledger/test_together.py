@@ -163,14 +163,14 @@ def test_a_leader_interrupted_at_a_receipt_leaves_the_others_to_make_theirs(
     ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held = [reserved(ledger) for _ in range(4)]
-    real, interrupted = ledger._receipt, iter([True])
+    real, interrupted = ledger._releases.receipt_for, iter([True])
 
     def interrupted_once(*arguments: Any) -> Receipt:
         if next(interrupted, False):
             raise KeyboardInterrupt
         return real(*arguments)
 
-    monkeypatch.setattr(ledger, "_receipt", interrupted_once)
+    monkeypatch.setattr(ledger._releases, "receipt_for", interrupted_once)
     found = at_once(ledger._session._line, [lambda it=each: ledger.settle(it, b"42") for each in held])  # type: ignore[misc]
     receipts = [each for each in found if isinstance(each, Receipt)]
     assert [type(each) for each in found].count(KeyboardInterrupt) == 1
@@ -183,14 +183,14 @@ def test_a_leader_interrupted_at_a_receipt_leaves_the_others_to_make_theirs(
 
 def test_a_receipt_that_fails_is_its_own_affair(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     held = [reserved(ledger) for _ in range(3)]
-    real = ledger._receipt
+    real = ledger._releases.receipt_for
 
     def failing(kept: Any, *arguments: Any) -> Receipt:
         if kept.id == held[1].id:
             raise LedgerError("the disk fails", "SRD-L050")
         return real(kept, *arguments)
 
-    monkeypatch.setattr(ledger, "_receipt", failing)
+    monkeypatch.setattr(ledger._releases, "receipt_for", failing)
     found = at_once(ledger._session._line, [lambda it=each: ledger.settle(it, b"42") for each in held])  # type: ignore[misc]
     assert [type(each) for each in found] == [Receipt, LedgerError, Receipt]
     assert ledger.verify().sound

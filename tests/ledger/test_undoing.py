@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,14 +12,14 @@ from hypothesis import strategies as st
 from ledger.books import ADA, DAY, NOON, TRIPS, Book, digest, policy, rule, wish
 from sordino.errors import LedgerError
 from sordino.ledger import decisions
-from sordino.ledger.entries import Entry, Failed, Settled
+from sordino.ledger.entries import Entry, Failed, Settled, position_of
 from sordino.ledger.scope import Scope
 from sordino.ledger.snapshot import snapshot
 from sordino.ledger.undoing import Trial
 
 DAYS = ("2026-11-03", "2026-11-04", "2026-11-05")
 BY_DAY = Scope("dataset", "days")
-KINDS = ("reserve", "by day", "keyed", "settle", "fail", "open", "budget", "checkpoint", "next day", "freeze")
+KINDS = ("reserve", "by day", "keyed", "part", "settle", "fail", "open", "budget", "checkpoint", "next day", "freeze")
 
 
 def book() -> Book:
@@ -34,9 +35,11 @@ def book() -> Book:
 def wanted(kept: Book, kind: str, number: int) -> tuple[Entry, ...]:
     """Return what follows from a wish of some kind, as the state is now."""
     state, now = kept.state, kept.now
+    newest = max(state.open, key=position_of, default="1-" + "0" * 16)
     last = next(iter(sorted(state.open)), "1-" + "0" * 16)
     made: dict[str, Any] = {
-        "reserve": lambda: decisions.decide_reserve(state, wish("0.1"), now).entries,
+        "reserve": lambda: decisions.decide_reserve(state, replace(wish("0.1"), parts=9), now).entries,
+        "part": lambda: decisions.decide_part(state, newest, number + 1, digest(number), (), now),
         "by day": lambda: (
             decisions.decide_reserve(
                 state, wish("0.1", BY_DAY, days=DAYS[: number % 3 + 1], unit="(person, day)"), now

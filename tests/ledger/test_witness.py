@@ -37,13 +37,17 @@ def test_what_was_told_last_is_remembered(path: Path) -> None:
 def test_it_never_moves_backwards_whoever_tells_first(path: Path) -> None:
     witness, other = FileWitness(path), FileWitness(path)
     witness.begin(Seen(0, "first"))
-    other.tell(Seen(2, "later", {"dataset:a": "2"}))
-    witness.tell(Seen(1, "earlier", {"dataset:a": "1", "dataset:b": "1"}))
+    assert other.news() == Seen(0, "first")
+    assert other.tell(Seen(2, "later", {"dataset:a": "2"})) is None
+    earlier = Seen(1, "earlier", {"dataset:a": "1", "dataset:b": "1"})
+    assert witness.tell(earlier) == Seen(2, "later", {"dataset:a": "2"})  # and it remembers nothing of this
+    assert witness.tell(earlier) is None  # now that it has been heard that there is more
     assert witness.recall() == Seen(2, "later", {"dataset:a": "2", "dataset:b": "1"})
-    assert [witness.news(), other.news()] == [witness.recall()] * 2
+    assert [witness.news(), other.news()] == [None, witness.recall()]
     assert [witness.news(), other.news()] == [None, None]
     other.tell(Seen(3, "last"))
     assert other.news() is None  # what it told itself is no news
+    assert [seen.size for seen in witness.history()] == [0, 2, 1, 3]
     assert witness.news() == Seen(3, "last", {"dataset:a": "2", "dataset:b": "1"})
     witness.close()
     other.close()
@@ -68,6 +72,7 @@ def test_a_line_that_was_cut_off_never_was(path: Path) -> None:
         file.write(b'{"anew":false,"note":"thi')
     assert FileWitness(path).recall() == Seen(1, "second")
     again = FileWitness(path)
+    assert again.tell(Seen(2, "third")) == Seen(1, "second")
     again.tell(Seen(2, "third"))
     assert again.recall() == Seen(2, "third")
     again.close()
@@ -75,15 +80,19 @@ def test_a_line_that_was_cut_off_never_was(path: Path) -> None:
 
 def test_it_is_rewritten_when_it_grows_too_long(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(witness_module, "LARGEST_FILE", 2000)
+    monkeypatch.setattr(witness_module, "SPARE", 500)
     one, other = FileWitness(path), FileWitness(path)
     one.begin(Seen(0, "first"))
     largest = 0
     for size in range(1, 200):
-        (one if size % 3 else other).tell(Seen(size, f"note {size}", {f"dataset:{size % 7}": str(size)}))
+        teller, seen = one if size % 3 else other, Seen(size, f"note {size}", {f"dataset:{size % 7}": str(size)})
+        while teller.ready(seen) is not None:
+            pass
+        assert teller.tell(seen) is None
         largest = max(largest, path.stat().st_size)
     expected = Seen(199, "note 199", {f"dataset:{place}": str(199 - (199 - place) % 7) for place in range(7)})
     assert one.recall() == other.recall() == expected
-    assert largest < 2500
+    assert largest < 3500
     assert [each.name for each in path.parent.iterdir()] == ["witness"]
     one.close()
     other.close()
@@ -190,6 +199,7 @@ def test_a_line_that_is_cut_off_after_the_file_was_read_is_not_built_upon(tmp_pa
     path = tmp_path / "witness"
     one, other = FileWitness(path), FileWitness(path)
     one.begin(Seen(1, "a\n", {"dataset:a": "0 1"}))
+    assert other.news() is not None
     other.tell(Seen(2, "b\n", {"dataset:b": "0 2"}))
     with path.open("ab") as file:
         file.write(b'{"anew":false,"no')
@@ -197,7 +207,7 @@ def test_a_line_that_is_cut_off_after_the_file_was_read_is_not_built_upon(tmp_pa
     assert found is not None
     assert found.size == 2
     one.tell(Seen(3, "c\n", {"dataset:a": "0 3"}))
-    assert one.news() == other.recall() == Seen(3, "c\n", {"dataset:a": "0 3", "dataset:b": "0 2"})
+    assert other.recall() == Seen(3, "c\n", {"dataset:a": "0 3", "dataset:b": "0 2"})
     assert one.news() is None
     one.tell(Seen(4, "d\n"))  # from memory now, and compacted from it as well
     assert one.news() is None
@@ -209,13 +219,15 @@ def test_a_line_that_is_cut_off_after_the_file_was_read_is_not_built_upon(tmp_pa
 def test_what_is_compacted_from_memory_is_what_the_file_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     witness = FileWitness(tmp_path / "witness")
     witness.begin(Seen(0, "a\n", {"dataset:a": "0 1"}))
-    assert witness.news() is not None
     monkeypatch.setattr(witness_module, "LARGEST_FILE", 300)
+    monkeypatch.setattr(witness_module, "SPARE", 100)
     for size in range(1, 20):
-        witness.tell(Seen(size, f"{size}\n", {f"dataset:{size % 3}": f"0 {size}"}))
-        assert (tmp_path / "witness").stat().st_size <= 600
-        seen = FileWitness(tmp_path / "witness").recall()
-        assert seen == witness._whole
-        assert seen is not None
-        assert (seen.size, seen.spent["dataset:a"]) == (size, "0 1")
+        seen = Seen(size, f"{size}\n", {f"dataset:{size % 3}": f"0 {size}"})
+        assert witness.ready(seen) is None
+        assert witness.tell(seen) is None
+        assert (tmp_path / "witness").stat().st_size <= 900
+        found = FileWitness(tmp_path / "witness").recall()
+        assert found == witness._whole
+        assert found is not None
+        assert (found.size, found.spent["dataset:a"]) == (size, "0 1")
     witness.close()

@@ -17,7 +17,7 @@ from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, GrantError
 from sordino.mechanisms.adaptive_clipping import AdaptiveClipping, shared_multiplier
-from sordino.mechanisms.law_draws import CHANCE
+from sordino.mechanisms.checks.draws import CHANCE
 from sordino.mechanisms.mechanism import Mechanism
 
 STATE = AdaptiveClipping(radius=1.0, quantile="0.5", rate="0.2", variance=100, records=1000)  # type: ignore[arg-type]

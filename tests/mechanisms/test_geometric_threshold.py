@@ -17,8 +17,8 @@ from sordino.accounting.events import Approximate
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
 from sordino.mechanisms import geometric_threshold
+from sordino.mechanisms.checks.draws import CHANCE
 from sordino.mechanisms.geometric_threshold import GeometricThreshold
-from sordino.mechanisms.law_draws import CHANCE
 from sordino.mechanisms.partition import LaplaceThreshold, TruncatedGeometric
 
 ONE = Bound.scalar(1)

@@ -81,13 +81,30 @@ def test_whole_numbers_stay_whole() -> None:
     assert Grid(-1).to_steps(np.array(0.5)).shape == ()
 
 
+@pytest.mark.parametrize("exponent", [-900, -62, -10, -1, 0, 1, 10, 62, 900])
 @pytest.mark.parametrize(
-    "value",
-    [float("nan"), float("inf"), -float("inf"), np.array([1.0, np.nan]), np.array([np.inf]), 1e300, np.array([1e300])],
+    "value", [math.inf, -math.inf, 1e300, -1e300, math.nan, 2.0**63, 2**63, -(2**63), 2**63 - 1, 2**62 + 1, 3, -3, 0]
 )
-def test_what_is_not_a_number_or_too_large_is_refused(value: Any) -> None:
-    with pytest.raises(ArgumentError, match="SRD-A002"):
-        Grid(-10).to_steps(value)
+def test_no_number_is_refused_and_arrays_stop_where_numbers_do(value: float, exponent: int) -> None:
+    """⌊x + ½⌋ in exact arithmetic, stopped at ±2^62; NaN counts as 0."""
+    grid = Grid(exponent)
+    if math.isnan(value):
+        expected = 0
+    elif math.isinf(value):
+        expected = int(math.copysign(LIMIT, value))
+    else:
+        expected = max(-LIMIT, min(LIMIT, math.floor(Fraction(value) / grid.step + Fraction(1, 2))))
+    assert grid.to_steps(value) == expected
+    assert grid.to_steps([value]).tolist() == [expected]
+    assert grid.to_steps([[value, value]]).tolist() == [[expected, expected]]
+    if type(value) is int and value >= 0:
+        assert grid.to_steps(np.array([value], dtype=np.uint64)).tolist() == [expected]
+
+
+def test_lists_of_whole_numbers_beyond_64_bits_are_stopped_like_others() -> None:
+    for values in ([2**70, -(2**70)], [2**63, -1], [2**400, 5]):
+        stopped = [max(-LIMIT, min(LIMIT, value)) for value in values]
+        assert INTEGERS.to_steps(values).tolist() == stopped
 
 
 @pytest.mark.parametrize(
@@ -102,50 +119,35 @@ def test_what_is_of_another_kind_is_refused(value: Any) -> None:
 @pytest.mark.parametrize(
     "value", [LIMIT + 1, -LIMIT - 1, 2**400, np.array([LIMIT + 1]), np.array([2**63 + 5], dtype="u8")]
 )
-def test_integers_beyond_the_limit_are_refused(value: Any) -> None:
+def test_integers_beyond_the_limit_are_stopped(value: Any) -> None:
     for grid in (INTEGERS, Grid(-3)):
-        with pytest.raises(ArgumentError, match="coarser grid"):
-            grid.to_steps(value)
+        assert np.abs(grid.to_steps(value)) == LIMIT
     assert INTEGERS.to_steps(np.array([LIMIT, -LIMIT])).tolist() == [LIMIT, -LIMIT]
     assert INTEGERS.to_steps(-LIMIT) == -LIMIT
 
 
-def test_the_largest_floats_are_refused_without_a_warning_and_the_smallest_are_zero() -> None:
-    grid = Grid(-900)
-    for value in (1.7e308, np.array([1.7e308])):
-        with pytest.raises(ArgumentError, match="coarser grid"):
-            grid.to_steps(value)
+def test_the_largest_floats_are_stopped_without_a_warning_and_the_smallest_are_zero() -> None:
+    assert Grid(-900).to_steps(np.array([1.7e308, -1.7e308])).tolist() == [LIMIT, -LIMIT]
+    assert Grid(-900).to_steps(1.7e308) == LIMIT
     assert Grid(900).to_steps(5e-324) == 0
     assert Grid(900).to_steps(np.array([5e-324, -5e-324])).tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(
-    ("grid", "value"),
-    [
-        (INTEGERS, CANARY),
-        (INTEGERS, np.array([CANARY])),
-        (Grid(-900), CANARY),
-        (Grid(-3, exact=True), CANARY),
-        (Grid(-3, exact=True), np.array([CANARY])),
-        (Grid(3, exact=True), 1234567),
-        (Grid(3, exact=True), np.array([1234567])),
-        (Grid(-900), 1234567),
-    ],
-)
-def test_refusals_are_silent_about_the_value(grid: Grid, value: Any) -> None:
+@pytest.mark.parametrize("value", [CANARY, np.array([CANARY])])
+def test_refusals_are_silent_about_the_value(value: Any) -> None:
     with pytest.raises(ArgumentError) as caught:
-        grid.to_steps(value)
+        INTEGERS.to_steps(value)
     assert "1234567" not in str(caught.value)
     assert "1234567" not in repr(caught.value.__cause__)
 
 
-def test_an_exact_grid_takes_what_lies_on_it() -> None:
+def test_an_exact_grid_takes_what_lies_on_it_and_rounds_what_does_not() -> None:
     grid = Grid(-2, exact=True)
     assert grid.to_steps(0.75) == 3
     assert grid.to_steps(np.array([0.75, -1.0])).tolist() == [3, -4]
     assert Grid(2, exact=True).to_steps(np.array([8, -4])).tolist() == [2, -1]
-    with pytest.raises(ArgumentError, match="SRD-A003"):
-        grid.to_steps(0.7)
+    assert grid.to_steps(0.7) == 3
+    assert Grid(2, exact=True).to_steps([9, -3]).tolist() == [2, -1]
 
 
 @pytest.mark.parametrize("exponent", [901, -901, 1.5, True, "3", None])

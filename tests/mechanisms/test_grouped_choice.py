@@ -267,11 +267,11 @@ def test_events_and_prices() -> None:
     assert quantile.event(ONE) == Exponential(Fraction(3, 10))
     assert top.event(ONE) == Repeated(Exponential(Fraction(1, 10)), 3)
     for mechanism in (quantile, top):
-        assert pure.epsilon(mechanism.event(Bound.scalar(7))) == Fraction(3, 10)
+        assert pure.total(mechanism.event(Bound.scalar(7))) == Fraction(3, 10)
     assert zcdp.rho(quantile.event(ONE)) == Fraction(3, 10) ** 2 / 8
     flipped = FlippedQuantile("0.5", "0.3", 10)  # type: ignore[arg-type]
     assert flipped.event(ONE) == PermuteAndFlip(Fraction(3, 10))
-    assert pure.epsilon(flipped.event(ONE)) == Fraction(3, 10)
+    assert pure.total(flipped.event(ONE)) == Fraction(3, 10)
     assert zcdp.rho(flipped.event(ONE)) > zcdp.rho(quantile.event(ONE))
 
 

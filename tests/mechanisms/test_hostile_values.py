@@ -1,11 +1,13 @@
 """Every mechanism of selection, of one's own answer and of people's wishes, given values that only mischief hands in.
 
-A refusal comes before the grant is used, is an `ArgumentError`, and shows nothing of the value, not even how long its
-texts are.
+A refusal is about what is public, the kind or the shape of a value; it comes before the grant is used, is an
+`ArgumentError`, and shows nothing of the value, not even how long its texts are. No number is refused, however absurd:
+whether a release fails must not depend on data, so numbers are stopped at the ends of the range.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -16,23 +18,33 @@ from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
 from sordino.mechanisms import (
+    INTEGERS,
     AboveThreshold,
     AnomalyPolicy,
+    Classes,
+    DiscreteGaussian,
     Exponential,
+    Gaussian,
+    Grid,
     GumbelMax,
     IsAnomaly,
+    Ladder,
+    Laplace,
     LaplaceMax,
+    LaplaceThreshold,
+    LocalAnswer,
     PermuteAndFlip,
     PersonalisedCount,
     PersonalisedMedian,
-    Policy,
+    Quantiles,
     RandomizedResponse,
+    SmoothCauchy,
     TopK,
 )
 
 ONE = Bound.scalar(1)
 REPLACED = Bound.scalar(1, neighbours=Neighbours.REPLACE_ONE)
-POLICY = Policy.of({"careful": "0.1", "open": 1})
+POLICY = Classes.of({"careful": "0.1", "open": 1})
 CANARY = "canary-of-seventeen"
 
 MECHANISMS = {
@@ -53,7 +65,6 @@ HOSTILE = {
     "complex": [1j, 2j],
     "booleans": [True, False],
     "long doubles": np.ones(2, dtype=np.longdouble),
-    "beyond int64": [2**70, -(2**70)],
     "none": None,
 }
 
@@ -85,6 +96,47 @@ def test_hostile_holdings_are_refused_in_silence(mechanism, hostile: str) -> Non
         mechanism.release((HOSTILE[hostile], ["open", "careful"]), grant)
     assert CANARY not in str(refusal.value)
     assert "unused" in repr(grant)
+
+
+ABSURD = [
+    math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324, 2.0**62,
+    2**62, 2**63 - 1, -(2**63), 2**64, 2**70, -(2**400), -1,
+]  # fmt: skip
+WHOLE = [number for number in ABSURD if type(number) is int]
+REAL = Grid(-4)
+STOPPED = {
+    "laplace": (Laplace(2), ONE, "one"),
+    "real laplace": (Laplace(2, REAL), ONE, "one"),
+    "gaussian": (Gaussian(2, Grid(-12)), ONE, "one"),
+    "discrete gaussian": (DiscreteGaussian(2), ONE, "one"),
+    "exponential": (Exponential(1, 2), ONE, "two"),
+    "gumbel": (GumbelMax(1, 2, REAL), ONE, "two"),
+    "permute-and-flip": (PermuteAndFlip(1, 2, REAL), ONE, "two"),
+    "laplace-max": (LaplaceMax(1, 2, REAL), ONE, "two"),
+    "top-k": (TopK(1, 2), ONE, "two"),
+    "above-threshold": (AboveThreshold.for_epsilon(1, ONE, threshold=3), ONE, "two"),
+    "real above-threshold": (AboveThreshold.for_epsilon(1, ONE, threshold=3, grid=REAL), ONE, "two"),
+    "randomized-response": (RandomizedResponse(1, 3), REPLACED, "two"),
+    "selection": (LaplaceThreshold("0.01", 1), ONE, "two"),
+    "quantiles": (Quantiles(("0.5",), 1, 0, 10), ONE, "two"),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_no_number_makes_a_release_fail(name: str) -> None:
+    mechanism, bound, shape = STOPPED[name]
+    real = not getattr(mechanism, "grid", INTEGERS).whole_numbers
+    for number in ABSURD if real else WHOLE:
+        value = number if shape == "one" else [number, number]
+        mechanism.release(value, grant_for(mechanism, bound))
+        mechanism.release([number, 0], grant_for(mechanism, bound))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, 1e300, 2**70, -1])
+def test_no_number_makes_a_release_about_one_answer_fail(number: float) -> None:
+    for mechanism in (SmoothCauchy(1, 5, REAL), Ladder(1, 5, REAL)):
+        for answer in (LocalAnswer(number, [1, 2]), LocalAnswer(1.0, [number, 2])):
+            mechanism.release(answer, grant_for(mechanism, Bound.scalar(5)))
 
 
 @pytest.mark.parametrize("kind", [Exponential, GumbelMax, PermuteAndFlip, LaplaceMax, TopK])

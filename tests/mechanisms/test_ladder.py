@@ -15,8 +15,8 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.ladder import Ladder, _reach, rungs
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.local_sensitivity import LocalAnswer
 
 MOST = 6

@@ -17,10 +17,10 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.clipping import ClipValues
 from sordino.mechanisms.grid import INTEGERS, Grid
 from sordino.mechanisms.laplace import Laplace
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.mechanism import Mechanism
 
 ONE = Bound.scalar(1)
@@ -73,13 +73,13 @@ def test_the_event_is_remembered_for_the_bound_at_hand_only() -> None:
 def test_calibration_meets_epsilon_exactly(epsilon: Fraction, size: Fraction, l0: int) -> None:
     bound = Bound.vector(l0=l0, linf=size)
     mechanism = Laplace.for_epsilon(epsilon, bound, grid=None)
-    assert pure.epsilon(mechanism.event(bound)) == epsilon
+    assert pure.total(mechanism.event(bound)) == epsilon
     assert mechanism.scale <= bound.l1 / epsilon * (1 + Fraction(1, 1000))
 
 
 def test_calibration_of_counts_is_the_textbook_one() -> None:
     assert Laplace.for_epsilon("0.5", Bound.vector(l0=3, linf=1)).scale == 6
-    assert pure.epsilon(Laplace.for_epsilon("0.1", ONE).event(ONE)) == Fraction(1, 10)
+    assert pure.total(Laplace.for_epsilon("0.1", ONE).event(ONE)) == Fraction(1, 10)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_before_noise_neighbours_differ_by_no_more_than_the_event_claims(
         assert abs(moved) <= claimed
 
 
-@pytest.mark.parametrize("value", [float("nan"), CANARY, np.array([CANARY]), "x", None, True, 2**63, [None]])
+@pytest.mark.parametrize("value", [float("nan"), CANARY, np.array([CANARY]), "x", None, True, [None]])
 def test_bad_answers_leave_the_grant_usable_and_show_nothing(value: Any) -> None:
     mechanism = Laplace(2)
     permission = grant(mechanism)

@@ -19,8 +19,8 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.grid import Grid
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
 
 ONE = Bound.scalar(1)

@@ -17,8 +17,8 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.checks.draws import CHANCE
 from sordino.mechanisms.geometric_threshold import GeometricThreshold
-from sordino.mechanisms.law_draws import CHANCE
 from sordino.mechanisms.mechanism import Mechanism
 from sordino.mechanisms.partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
 
@@ -183,7 +183,6 @@ class TestEach:
     @pytest.mark.parametrize(
         "value",
         [
-            [-1],
             [1.5],
             [[1]],
             [[1], [1, 2]],
@@ -191,8 +190,6 @@ class TestEach:
             ["1234567"],
             [True],
             np.array([1234567], dtype=object),
-            [-1234567],
-            [2**53],
         ],
     )
     def test_bad_counts_leave_the_grant_usable_and_show_nothing(self, rule: Any, value: Any) -> None:

@@ -17,8 +17,8 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.grid import INTEGERS, Grid
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.mechanism import Mechanism
 from sordino.mechanisms.quantile import Quantiles, stretches
 

@@ -18,7 +18,7 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
-from sordino.mechanisms.law_draws import CHANCE, fit
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.randomized_response import RandomizedResponse
 
 ANSWER = Bound.scalar(1, neighbours=Neighbours.REPLACE_ONE)
@@ -35,7 +35,7 @@ class TestClaim:
         mechanism = RandomizedResponse(epsilon, categories)
         laws = [reference.randomized_response(v, float(epsilon), categories) for v in range(categories)]
         worst = max(math.log(p[o] / q[o]) for p in laws for q in laws for o in p)
-        assert worst == pytest.approx(float(pure.epsilon(mechanism.event(ANSWER))))
+        assert worst == pytest.approx(float(pure.total(mechanism.event(ANSWER))))
         assert mechanism.truth == pytest.approx(laws[0][0])
         assert mechanism.lie == pytest.approx(laws[0][1])
 
@@ -49,7 +49,7 @@ class TestClaim:
         bound = Bound.vector(l0=3, linf=1, neighbours=Neighbours.REPLACE_ONE)
         event = RandomizedResponse(Fraction(1, 2), 4).event(bound)
         assert event == events.Repeated(events.RandomizedResponse(Fraction(1, 2), 4), 3)
-        assert pure.epsilon(event) == Fraction(3, 2)
+        assert pure.total(event) == Fraction(3, 2)
 
     def test_who_answered_is_not_hidden(self) -> None:
         with pytest.raises(ArgumentError, match="REPLACE_ONE"):
@@ -122,10 +122,17 @@ def test_refuses_bad_categories(categories: object) -> None:
         RandomizedResponse(1, categories)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", [3, -1, [0, 7], 0.5, True, [True, False], "yes", None, [0, None], 2**64])
+@pytest.mark.parametrize("value", [0.5, True, [True, False], "yes", None, [0, None]])
 def test_refuses_bad_answers_and_leaves_the_grant(value: object) -> None:
     mechanism = RandomizedResponse(1, 3)
     grant = Grant(mechanism.event(ANSWER), ANSWER)
     with pytest.raises(ArgumentError):
         mechanism.release(value, grant)
     assert mechanism.release(2, grant) in {0, 1, 2}
+
+
+@pytest.mark.parametrize(("value", "counted"), [(3, 2), (-1, 0), ([0, 7], [0, 2]), (2**64, 2), (-(2**70), 0)])
+def test_answers_out_of_range_count_as_the_nearest(value: object, counted: object) -> None:
+    """At an ε at which nobody lies."""
+    mechanism = RandomizedResponse(200, 3)
+    assert np.array_equal(mechanism.release(value, Grant(mechanism.event(ANSWER), ANSWER)), counted)

@@ -19,7 +19,7 @@ from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, SordinoError, UnsupportedError
 from sordino.mechanisms import sensitive
-from sordino.mechanisms.law_draws import CHANCE, fit
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.sensitive import AnomalyPolicy, IsAnomaly
 
 ONE = Bound.scalar(1)
@@ -154,10 +154,10 @@ class TestItIsNotDifferentialPrivacy:
     def test_no_calculus_prices_it(self) -> None:
         event = IsAnomaly((1,), 1, AnomalyPolicy(3, Fraction(1), 1)).event(ONE)  # type: ignore[arg-type]
         for price in (
-            lambda: pure.epsilon(event),
+            lambda: pure.total(event),
             lambda: zcdp.epsilon(event, 1e-6),
             lambda: renyi.epsilon(event, 1e-6),
-            lambda: pld.epsilon(event, 1e-6),
+            lambda: pld.epsilon_bracket(event, 1e-6),
         ):
             with pytest.raises(UnsupportedError):
                 price()

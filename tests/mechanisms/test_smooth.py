@@ -16,9 +16,9 @@ from sordino.accounting import events
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.grid import Grid
 from sordino.mechanisms.ladder import Ladder
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.local_sensitivity import LocalAnswer, in_steps
 from sordino.mechanisms.mechanism import Mechanism
 from sordino.mechanisms.smooth import SmoothCauchy, SmoothLaplace, draw_cauchy, smooth_sensitivity
@@ -179,8 +179,6 @@ class TestEach:
             LocalAnswer(1234567.25, [1]),
             LocalAnswer(float("nan"), [1]),
             LocalAnswer(np.array([7]), [1]),
-            LocalAnswer(7, [-1234567]),
-            LocalAnswer(7, [float("nan")]),
             LocalAnswer(7, ["1234567"]),
             LocalAnswer(7, [[1]]),
             LocalAnswer(7, 1),

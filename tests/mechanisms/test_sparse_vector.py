@@ -23,8 +23,8 @@ from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, GrantError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.grid import Grid
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.sparse_vector import AboveThreshold, NumericAboveThreshold
 
 ONE = Bound.scalar(1)
@@ -71,7 +71,7 @@ class TestClaim:
     def test_holds_and_is_nearly_reached(self, positives: int, monotone: bool) -> None:
         bound = Bound.scalar(8)
         mechanism = AboveThreshold.for_epsilon(2, bound, 0, positives, monotone=monotone)
-        claimed = float(pure.epsilon(mechanism.event(bound)))
+        claimed = float(pure.total(mechanism.event(bound)))
         assert claimed == 2
         scales = float(mechanism.scale_threshold), float(mechanism.scale_queries)
         measured = leak(*scales, positives, 8, both_ways=not monotone)
@@ -82,14 +82,14 @@ class TestClaim:
         """Lap(2/ε) and Lap(4/(3ε)), said to be 1-private for any number of positives; in steps of an eighth."""
         measured = leak(16, 32 / 3, positives, 8, both_ways=True)
         assert measured == pytest.approx(truth, rel=0.03)
-        assert float(pure.epsilon(AboveThreshold(0, 2, Fraction(4, 3), positives).event(ONE))) == pytest.approx(truth)
+        assert float(pure.total(AboveThreshold(0, 2, Fraction(4, 3), positives).event(ONE))) == pytest.approx(truth)
 
     @given(st.lists(st.integers(-2, 2), min_size=3, max_size=3), st.integers(1, 2))
     @settings(max_examples=8, deadline=None)
     def test_no_list_of_comparisons_beats_it(self, answers: list[int], positives: int) -> None:
         for monotone, steps in ((False, (-1, 0, 1)), (True, (0, 1))):
             mechanism = AboveThreshold(0, 2, 3, positives, monotone=monotone)
-            claimed = float(pure.epsilon(mechanism.event(ONE)))
+            claimed = float(pure.total(mechanism.event(ONE)))
             here = reference.above_threshold(answers, 0, 2, 3, positives)
             assert math.isclose(sum(here.values()), 1)
             for moves in product(steps, repeat=3):
@@ -104,7 +104,7 @@ class TestClaim:
         assert calm.event(Bound.scalar(2)) == events.SparseVector(Fraction(1, 2), Fraction(3, 4), 3)
         numeric = NumericAboveThreshold(alarm, 12)
         assert numeric.event(Bound.scalar(2)) == events.SparseVector(Fraction(1, 2), Fraction(3, 2), 3, Fraction(1, 2))
-        assert pure.epsilon(numeric.event(Bound.scalar(2))) == Fraction(5, 2)
+        assert pure.total(numeric.event(Bound.scalar(2))) == Fraction(5, 2)
 
     def test_rounding_is_paid_for(self) -> None:
         alarm = AboveThreshold(1, 1, 2, grid=Grid(-1))
@@ -179,7 +179,7 @@ class TestRelease:
         assert NumericAboveThreshold(mechanism, 10).error(0.95) == pytest.approx(30, abs=1)
         assert AboveThreshold(0, 2, 3, grid=Grid(0)).error() == mechanism.error() + 1
 
-    @pytest.mark.parametrize("value", [3, [[1, 2]], "abc", None, [0.5, 1.0], [True], [2**63]])
+    @pytest.mark.parametrize("value", [3, [[1, 2]], "abc", None, [0.5, 1.0], [True]])
     def test_refuses_bad_answers_and_leaves_the_grant(self, value: object) -> None:
         for mechanism in (AboveThreshold(0, 1, 2), NumericAboveThreshold(AboveThreshold(0, 1, 2), 3)):
             grant = granted(mechanism)

@@ -15,8 +15,8 @@ from sordino.accounting import events, pure
 from sordino.accounting.bound import Bound
 from sordino.accounting.grant import Grant
 from sordino.errors import ArgumentError
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.grid import Grid
-from sordino.mechanisms.law_draws import CHANCE, fit
 from sordino.mechanisms.top_k import TopK
 
 ONE = Bound.scalar(1)
@@ -33,13 +33,13 @@ def test_event_is_k_rounds() -> None:
 @pytest.mark.parametrize("grid", [Grid(0, exact=True), None])
 def test_costs_just_what_was_asked(grid: Grid | None) -> None:
     mechanism = TopK.for_epsilon("0.7", ONE, 50, count=7, grid=grid)
-    assert pure.epsilon(mechanism.event(ONE)) == Fraction(7, 10)
+    assert pure.total(mechanism.event(ONE)) == Fraction(7, 10)
 
 
 @pytest.mark.parametrize(("monotone", "steps"), [(False, (-1, 0, 1)), (True, (0, 1))])
 def test_no_neighbour_is_told_apart_better_than_claimed(monotone: bool, steps: tuple[int, ...]) -> None:
     scores, scale = [0, 2, 3, 3], 1.5
-    claimed = float(pure.epsilon(TopK(Fraction(3, 2), 4, monotone=monotone, count=2).event(ONE)))
+    claimed = float(pure.total(TopK(Fraction(3, 2), 4, monotone=monotone, count=2).event(ONE)))
     here = reference.top_k(scores, scale, 2)
     worst = 0.0
     for moves in product(steps, repeat=4):

@@ -12,7 +12,7 @@ import pytest
 
 from sordino.errors import ArgumentError
 from sordino.mechanisms import weighted_choice
-from sordino.mechanisms.law_draws import CHANCE, fit
+from sordino.mechanisms.checks.draws import CHANCE, fit
 from sordino.mechanisms.weighted_choice import choose_weighted, exponential_coin
 
 
@@ -38,9 +38,11 @@ def test_one_item_is_certain_and_scores_may_be_far_from_zero() -> None:
     assert choose_weighted(np.array([2**61, 2**61 - 10**6]), np.array([1, 1]), Fraction(1)) == 0
 
 
-def test_what_would_leave_int64_is_refused() -> None:
+def test_scores_that_would_leave_int64_are_raised_and_what_is_public_is_refused() -> None:
+    assert choose_weighted(np.array([-(2**61), 0]), np.array([7, 1]), Fraction(9)) == 1
+    assert choose_weighted(np.array([-(2**61), 2**61]), np.array([7, 2**61]), Fraction(1, 10**9)) == 1
     with pytest.raises(ArgumentError, match="int64"):
-        choose_weighted(np.array([-(2**61), 0]), np.array([7, 1]), Fraction(9))
+        choose_weighted(np.array([0, 0]), np.array([7, 1]), Fraction(1, 10**18))
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import OwnedByRow, Schema, Table
 from sordino.noise import DiscreteLaplace
 from sordino.query.answer.answer import Answer
 from sordino.query.answer.arrange import assemble
 from sordino.query.estimate.estimate import Linear, Several
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind
-from sordino.query.model.metadata import OwnedByRow, Schema, Table
 from sordino.query.model.question import Output, Question
 from sordino.query.model.relation import Scan
 
@@ -45,7 +45,7 @@ def by_city(cities: Sequence[Any] = ("Mill", "Old Town", "Harbour"), **how: Any)
         "a1": means(*np.linspace(1, 9, several)),
     }
     asked = question([("city", CITY), ("trips", COUNT), ("fare", MEAN)], **how)
-    return assemble(asked, values, notes=["fares were clipped"], receipt={"question": "SELECT <b>"})
+    return assemble(asked, values, notes=["fares were clipped"], details={"question": "SELECT <b>"})
 
 
 def by_day(cities: Sequence[str], days: int = 10) -> Answer:

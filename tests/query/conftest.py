@@ -17,8 +17,8 @@ def duckdb_engine() -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="session")
-def postgres_engine() -> Iterator[Engine]:
-    with engines.postgres_engine() as engine:
+def postgres_engine(postgres_url: str) -> Iterator[Engine]:
+    with engines.postgres_engine(postgres_url) as engine:
         yield engine
 
 

@@ -1,4 +1,4 @@
-"""Real engines for tests: DuckDB in memory, a PostgreSQL server of our own, a local Spark; started and stopped here."""
+"""Real engines for tests: DuckDB in memory, a PostgreSQL server that runs for all rooms, a local Spark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pandas as pd
 import psycopg
 import pyarrow as pa
 
-from servers import postgres_server
+from servers import needs
 
 NAMES = ("duckdb", "postgres", "spark")
 
@@ -72,13 +72,9 @@ def duckdb_engine() -> Iterator[Engine]:
 
 
 @contextmanager
-def postgres_engine() -> Iterator[Engine]:
-    """Run a PostgreSQL server in a directory of its own, on a free loopback port, with a password that nobody knows."""
-    with (
-        tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as directory,
-        postgres_server(Path(directory)) as url,
-        psycopg.connect(url, autocommit=True) as connection,
-    ):
+def postgres_engine(url: str) -> Iterator[Engine]:
+    """Use a PostgreSQL server that runs."""
+    with psycopg.connect(url, autocommit=True) as connection:
         yield Engine("postgres", ibis.postgres.from_connection(connection), url)
 
 
@@ -95,6 +91,7 @@ def spark_engine() -> Iterator[Engine]:
     """Run a local Spark in a Java process of its own: two threads, one GiB, no pages, no files left behind."""
     from pyspark.sql import SparkSession
 
+    needs("spark")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     with tempfile.TemporaryDirectory(prefix="spark", ignore_cleanup_errors=True) as directory:

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from query.engines import Engine
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, OwnedByColumn, OwnedByRow, Schema, Table
 from sordino.query.engine.exact import compute
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByRow, Schema, Table
 from sordino.query.model.question import Key
 from sordino.query.model.relation import Scan
 from sordino.query.model.task import Exact, Measure, Monomial, Task

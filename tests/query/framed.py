@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
 from sordino.query.frame import aggregates as so
 from sordino.query.frame.draft import Arranged, Draft
 from sordino.query.frame.expression import Formula
 from sordino.query.frame.frame import Frame
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
 from sordino.query.model.question import Question
 
 _TRIPS = {

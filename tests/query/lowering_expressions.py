@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from sordino.data.kinds import Kind
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS, call
 

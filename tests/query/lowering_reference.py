@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
+from sordino.data.kinds import Kind
 from sordino.query.engine.sizes import STORED, argument_sizes, size_of
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 
 Row = Mapping[str, Any]
 

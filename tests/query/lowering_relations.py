@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from query.lowering_expressions import expressions
 from sordino.accounting.bound import Unit
-from sordino.query.model.kinds import Kind
-from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByParent, Public, Schema, Table
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column, OwnedByColumn, OwnedByParent, Public, Schema, Table
 from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
 Strategy = st.SearchStrategy[Any]

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Limits, OwnedByColumn, OwnedByRow, Schema, Table
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByRow, Schema, Table
 from sordino.query.model.question import Aggregate, Function, Key, Output, Question
 from sordino.query.model.relation import Filter, PerPerson, Relation, Scan, UnionAll
 from sordino.query.model.task import Exact, Histogram, Measure, Monomial, Task

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sordino.accounting.bound import ROW, Unit
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public, Schema, Table
 from sordino.query.model.question import Question
 from sordino.query.sql.parse import parse
 

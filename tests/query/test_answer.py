@@ -4,6 +4,7 @@ import json
 from datetime import UTC, date, datetime
 from fractions import Fraction
 from html.parser import HTMLParser
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,18 @@ import pytest
 from query.answers import CITY, COUNT, DAY, LAW, by_city, by_day, counts, histogram, means, question
 from sordino.accounting import events
 from sordino.accounting.bound import Bound, Unit
+from sordino.data.kinds import Kind
 from sordino.errors import ArgumentError
 from sordino.noise import RoundedGaussian
 from sordino.query.answer.answer import Answer
 from sordino.query.answer.arrange import arrange, assemble
+from sordino.query.answer.arrow import column_array, column_list
+from sordino.query.answer.details import Noisy, build_details
 from sordino.query.answer.display import plain, width
-from sordino.query.answer.receipt import Noisy, build_receipt
 from sordino.query.estimate.estimate import Chosen, Linear, Picked, Several
 from sordino.query.estimate.evaluate import evaluate
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import call
 
@@ -259,7 +261,7 @@ class Reader(HTMLParser):
 def test_html_is_escaped_and_accessible() -> None:
     evil = '<script>alert("x")</script>'
     values = {"k0": [evil, "ok"], "a0": counts(1, 2)}
-    answer = assemble(question([(evil, CITY), ("n", COUNT)]), values, notes=[evil], receipt={"question": evil})
+    answer = assemble(question([(evil, CITY), ("n", COUNT)]), values, notes=[evil], details={"question": evil})
     page = answer._repr_html_()
     reader = Reader()
     reader.feed(page)
@@ -284,13 +286,13 @@ def test_confidence_is_shown_as_given() -> None:
     assert "intervals at 99.9 %" in repr(answer)
 
 
-# ---- receipts -------------------------------------------------------------------------------------------------------
+# ---- details --------------------------------------------------------------------------------------------------------
 
 
-def test_receipts_are_json_and_hold_no_value() -> None:
+def test_details_are_json_and_hold_no_value() -> None:
     bound = Bound.scalar(1, unit=Unit("rider"))
     event = events.DiscreteLaplace(Fraction(10), 1, 1)
-    receipt = build_receipt(
+    details = build_details(
         question="SELECT COUNT(*) FROM trips",
         dataset="rides",
         bound=bound,
@@ -301,13 +303,13 @@ def test_receipts_are_json_and_hold_no_value() -> None:
         plan={"groups": 3},
         moment=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
     )
-    answer = assemble(question([("n", COUNT)]), {"a0": counts(98765)}, receipt=receipt, events=[event])
-    assert json.loads(json.dumps(answer.receipt)) == answer.receipt
-    assert answer.receipt["price"] == {"epsilon": "1/10", "delta": "0", "rho": None}
-    assert answer.receipt["unit"] == "rider"
-    assert answer.receipt["bounding"] == {"method": "groups", "groups": 3, "rows_per_group": 2}
-    assert answer.receipt["noise"][0]["scale"] == "10"
-    assert answer.receipt["noise"][1] == {
+    answer = assemble(question([("n", COUNT)]), {"a0": counts(98765)}, details=details, events=[event])
+    assert json.loads(json.dumps(answer.details)) == answer.details
+    assert answer.details["price"] == {"epsilon": "1/10", "delta": "0", "rho": None}
+    assert answer.details["unit"] == "rider"
+    assert answer.details["bounding"] == {"method": "groups", "groups": 3, "rows_per_group": 2}
+    assert answer.details["noise"][0]["scale"] == "10"
+    assert answer.details["noise"][1] == {
         "of": "SUM(fare)",
         "numbers": 2,
         "law": "RoundedGaussian",
@@ -315,12 +317,31 @@ def test_receipts_are_json_and_hold_no_value() -> None:
         "step_in_rows": "1/4",
         "standard_deviation_in_rows": "0.7535",
     }
-    assert answer.receipt["time"] == "2026-01-02T03:04:05+00:00"
-    assert "98765" not in json.dumps(answer.receipt)
+    assert answer.details["time"] == "2026-01-02T03:04:05+00:00"
+    assert "98765" not in json.dumps(answer.details)
     assert answer.events == (event,)
-    answer.receipt["unit"] = "someone else"
-    assert answer.receipt["unit"] == "rider"
+    answer.details["unit"] = "someone else"
+    assert answer.details["unit"] == "rider"
 
 
 def test_days_are_shown_as_dates() -> None:
     assert "2026-01-01" in repr(by_day(["Mill"]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "values", "whole"),
+    [
+        (Kind.REAL, np.array([1.5, np.nan, np.inf, -0.0]), False),
+        (Kind.INTEGER, np.array([3.0, np.nan, -(2.0**52)]), True),
+        (Kind.REAL, [1, None, 2.5], False),
+        (Kind.INTEGER, [1, None, 2**60], False),
+        (Kind.TEXT, ["a", None, ""], False),
+        (Kind.BOOLEAN, [True, None, False], False),
+        (Kind.DATE, [date(2024, 2, 29), None], False),
+        (Kind.TIMESTAMP, [datetime(2024, 2, 29, 12, 30, 1, 5), None], False),
+    ],
+)
+def test_a_list_holds_what_the_array_holds(kind: Kind, values: Any, whole: bool) -> None:
+    column = SimpleNamespace(kind=kind, values=values, whole=whole, bare=None)
+    given, expected = column_list(column), column_array(column).to_pylist()  # type: ignore[arg-type]
+    assert repr(given) == repr(expected)

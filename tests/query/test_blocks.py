@@ -17,18 +17,18 @@ from hypothesis import strategies as st
 import sordino as so
 from query.engines import Engine
 from query.exact_neighbours import violations
+from sordino.data.dataset import Dataset
+from sordino.data.declarations_file import from_dict
+from sordino.data.kinds import Kind
+from sordino.data.strict_yaml import parse as parse_yaml
 from sordino.errors import ArgumentError, BudgetError, LedgerError, QuestionError, RunError, SordinoError
 from sordino.ledger.entries import Reserved
 from sordino.ledger.receipt import verify_receipt
-from sordino.query.ask import DataAccount
-from sordino.query.data.dataset import Dataset
-from sordino.query.data.declarations_file import from_dict
-from sordino.query.data.strict_yaml import parse as parse_yaml
+from sordino.query.ask import TableAccount
 from sordino.query.engine.exact import compute
 from sordino.query.model.blocks import MOST_DAYS, days_read
 from sordino.query.model.days import EVERY_DAY, NO_DAY, Days, days_where
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.relation import Filter, Scan
 from sordino.query.model.task import Exact, Task
 
@@ -73,7 +73,7 @@ def declared(source: Any, protects: str = "person", column: str = "day", **words
 ROWS = [(rider, (rider * 3 + visit) % 10, float(visit + rider % 5)) for rider in range(40) for visit in range(3)]
 
 
-def asking(dataset: Dataset) -> DataAccount:
+def asking(dataset: Dataset) -> TableAccount:
     return so.account(dataset, so.unlimited("the data is made up"))
 
 
@@ -264,7 +264,7 @@ def test_days_that_are_grouped_by_need_no_delta() -> None:
 # ---- what is read ---------------------------------------------------------------------------------------------------
 
 
-class Recorder(DataAccount):
+class Recorder(TableAccount):
     """A data set on an account without a cap that remembers what its engine was asked."""
 
     def __init__(self, dataset: Dataset) -> None:
@@ -327,7 +327,7 @@ def check_those_outside(rows: list[Any], protects: str, first: int, more: int, d
     sql = data.draw(st.sampled_from(QUESTIONS + {"person": OF_PEOPLE, "person-day": OF_DAYS, "row": []}[protects]))
     where = f"day BETWEEN '{on(min(read))}' AND '{on(max(read))}'"
     recorder = Recorder(declared(table(rows), protects))
-    recorder.sql(sql.format(where=where)).run(epsilon=1, find=True, losses=True)
+    recorder.sql(sql.format(where=where)).run(epsilon=1, find=True, truncation=True)
     assert recorder.tasks
     schema, tables = recorder.dataset.schema, recorder.dataset.table
     before = [compute(task, schema, tables, salt) for task, salt in recorder.tasks]
@@ -415,7 +415,7 @@ def test_engines_agree(name: str, request: pytest.FixtureRequest) -> None:
 # ---- what is charged ------------------------------------------------------------------------------------------------
 
 
-def ask_days(data: DataAccount, first: int, last: int, column: str = "day") -> so.query.ask.Ask:  # type: ignore[name-defined]
+def ask_days(data: TableAccount, first: int, last: int, column: str = "day") -> so.query.ask.Ask:  # type: ignore[name-defined]
     return data.sql(COUNT.format(where=f"{column} BETWEEN '{on(first)}' AND '{on(last)}'"))
 
 
@@ -437,15 +437,15 @@ def test_a_question_is_charged_on_its_days_and_no_others(tmp_path: Path, protect
             data.sql("SELECT COUNT(*) AS n FROM trips").run(epsilon=0.1)  # every day, and two of them are spent
         charges = [entry.charges for entry in house.ledger.entries() if isinstance(entry, Reserved)]
         assert [charge.days for (charge,) in charges] == [ask_days(data, 2, 8).days, ask_days(data, 0, 1).days]
-        lifetime = data.account.lifetime  # type: ignore[union-attr]
-        assert data.account.filter.columns.describe(lifetime)["pure ε"] == "1.75"  # type: ignore[union-attr]
+        kept = data.account.account  # type: ignore[attr-defined]
+        assert kept.filter.columns.describe(kept.lifetime)["pure ε"] == "1.75"
         assert house.verify().sound
         key = house.ledger.key.text
     unit = {"person": "rider", "person-day": "(rider, day)", "row": "row"}[protects]
-    facts = verify_receipt(answer.proof, key, answer.to_json().encode())
-    assert facts.reserved.unit == unit == answer.receipt["unit"]
+    facts = verify_receipt(answer.receipt, key, answer.to_json().encode())
+    assert facts.reserved.unit == unit == answer.details["unit"]
     assert "on each of 7 days from 2026-06-03 to 2026-06-09" in str(facts)
-    assert answer.receipt["plan"]["days"] == {"of": "day", "read": [["2026-06-03", "2026-06-09"]], "protects": unit}
+    assert answer.details["plan"]["days"] == {"of": "day", "read": [["2026-06-03", "2026-06-09"]], "protects": unit}
     for notes in (answer.notes, price.notes):
         assert any(
             "7 days are read, and charged where each has a budget of its own" in note or "2 days are read" in note

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ibis
+import psycopg
 import pytest
 
 import sordino as so
@@ -21,13 +22,14 @@ def test_duckdb_that_ignores_case_is_refused(set_up: str) -> None:
         so.dataset("plain", backend.table("plain"), unit=so.ROW, columns=KEYS)
 
 
-def test_postgres_that_ignores_case_is_refused() -> None:
-    with engines.postgres_engine() as engine:
+def test_postgres_that_ignores_case_is_refused(postgres_url: str) -> None:
+    with psycopg.connect(postgres_url, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE odd")  # of its own: no table beside such a collation is taken
+    with engines.postgres_engine(f"{postgres_url.rpartition('/')[0]}/odd") as engine:
         engine.backend.raw_sql(
             "CREATE COLLATION odd (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"
         )
         engine.backend.raw_sql("CREATE TABLE t (city text COLLATE odd)")
-        engine.backend.con.commit()
         with pytest.raises(QuestionError, match="SRD-Q205"):
             so.dataset("t", engine.backend.table("t"), unit=so.ROW, columns=KEYS)
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from query.lowering_expressions import expressions
 from query.sql_schemas import ask
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.engine.expressions import lower_expression
 from sordino.query.engine.values import TYPES
 from sordino.query.model.complexity import refuse_large_question
 from sordino.query.model.expression import Call, ColumnRef, Expression
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import call
 from sordino.query.model.weights import LARGEST, Weight, weigh

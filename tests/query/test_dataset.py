@@ -13,13 +13,13 @@ import pytest
 
 from query.engines import Engine
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.dataset import Dataset, dataset
+from sordino.data.declare import TableDeclaration, bounds, column, keys, limits, private, public
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public
 from sordino.errors import ArgumentError, QuestionError, SordinoError
-from sordino.query.data.dataset import Dataset, dataset
-from sordino.query.data.declare import TableDeclaration, bounds, column, keys, limits, private, public
 from sordino.query.engine.exact import compute
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Limits, OwnedByColumn, OwnedByParent, OwnedByRow, Public
 from sordino.query.model.relation import Scan
 from sordino.query.model.task import Task
 

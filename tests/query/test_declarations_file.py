@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.dataset import dataset
+from sordino.data.declarations_file import dataset_from_file, from_dict, read
+from sordino.data.declarations_text import to_yaml
+from sordino.data.declare import bounds, column, keys, limits, personal, private, public
+from sordino.data.ownership import Declaration
+from sordino.data.sources import Source, source
+from sordino.data.strict_yaml import parse, write
 from sordino.errors import SordinoError
-from sordino.query.data.dataset import dataset
-from sordino.query.data.declarations_file import dataset_from_file, from_dict, read
-from sordino.query.data.declarations_text import to_yaml
-from sordino.query.data.declare import bounds, column, keys, limits, personal, private, public
-from sordino.query.data.ownership import Declaration
-from sordino.query.data.sources import Source, source
-from sordino.query.data.strict_yaml import parse, write
 
 SHOP = """
 name: shop

@@ -15,8 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sordino.errors import ArgumentError
-from sordino.query.data.declare import (
+from sordino.data.declare import (
     ColumnDeclaration,
     bounds,
     column,
@@ -28,8 +27,9 @@ from sordino.query.data.declare import (
     public,
     table_limits,
 )
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Limits
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Limits
+from sordino.errors import ArgumentError
 
 
 def test_bounds_are_the_decimals_as_written() -> None:
@@ -151,7 +151,7 @@ def test_tables_are_frozen_and_show_no_source() -> None:
 
 
 def test_keys_by_the_million_belong_in_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sordino.query.data.declare.MOST_KEYS", 3)
+    monkeypatch.setattr("sordino.data.declare.MOST_KEYS", 3)
     with pytest.raises(ArgumentError, match="put them in a public table"):
         keys(range(4))
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sordino.accounting.account import unlimited
+from sordino.data.dataset import Dataset, dataset
+from sordino.data.declare import bounds, column, keys, limits
 from sordino.errors import ArgumentError
 from sordino.query.ask import account
-from sordino.query.data.dataset import Dataset, dataset
-from sordino.query.data.declare import bounds, column, keys, limits
 
 CANARY = "CANARY-7391"
 HEADER = b"person,city,fare,seen"

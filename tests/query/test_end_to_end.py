@@ -1,7 +1,8 @@
-"""Whole questions from text to answer: totals over levels, polish, classes of people, losses, what must be found."""
+"""Whole questions from text to answer: totals over levels, polish, classes of people, truncation, what is found."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -9,14 +10,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import sordino as so
 from sordino.accounting.account import unlimited
 from sordino.accounting.bound import ROW
 from sordino.accounting.budget import budget
+from sordino.data.dataset import dataset
+from sordino.data.declare import bounds, keys, limits, personal
 from sordino.errors import ArgumentError, BudgetError, QuestionError
 from sordino.query.answer.answer import Answer
-from sordino.query.ask import DataAccount, account
-from sordino.query.data.dataset import dataset
-from sordino.query.data.declare import bounds, keys, limits, personal
+from sordino.query.ask import TableAccount, account
 from sordino.query.model.bounding import bounding
 
 PEOPLE = 400
@@ -39,7 +41,7 @@ def rides() -> pa.Table:
     )
 
 
-def opened(**changed: Any) -> DataAccount:
+def opened(**changed: Any) -> TableAccount:
     said: dict[str, Any] = {
         "unit": "rider",
         "columns": {
@@ -54,7 +56,7 @@ def opened(**changed: Any) -> DataAccount:
 
 
 @pytest.fixture(scope="module")
-def data() -> DataAccount:
+def data() -> TableAccount:
     return opened()
 
 
@@ -69,7 +71,7 @@ def by_keys(answer: Answer, column: str) -> dict[tuple[Any, Any], float]:
 
 
 @pytest.mark.parametrize(("text", "rows"), [(ROLLUP, 6 + 3 + 1), (CUBE, 6 + 3 + 2 + 1)])
-def test_all_levels_come_back_and_are_right(data: DataAccount, text: str, rows: int) -> None:
+def test_all_levels_come_back_and_are_right(data: TableAccount, text: str, rows: int) -> None:
     answer = data.sql(text).run(epsilon=MUCH)
     assert len(answer) == rows
     counts = by_keys(answer, "n")
@@ -82,7 +84,7 @@ def test_all_levels_come_back_and_are_right(data: DataAccount, text: str, rows: 
 
 
 @pytest.mark.parametrize("text", [ROLLUP, CUBE])
-def test_counts_and_sums_add_up_over_levels(data: DataAccount, text: str) -> None:
+def test_counts_and_sums_add_up_over_levels(data: TableAccount, text: str) -> None:
     answer = data.sql(text).run(epsilon=1)
     assert any("made to add up" in note for note in answer.notes)
     for column in ("n", "fare"):
@@ -95,7 +97,7 @@ def test_counts_and_sums_add_up_over_levels(data: DataAccount, text: str) -> Non
     assert np.all(answer["n"] < high)
 
 
-def test_levels_may_be_left_as_they_are(data: DataAccount) -> None:
+def test_levels_may_be_left_as_they_are(data: TableAccount) -> None:
     answer = data.sql(ROLLUP).run(epsilon=1, consistent=False)
     assert not any("add up" in note for note in answer.notes)
     assert any("keys that were added up over are NULL" in note for note in answer.notes)
@@ -104,12 +106,12 @@ def test_levels_may_be_left_as_they_are(data: DataAccount) -> None:
     assert np.abs(apart).max() > 1e-6
 
 
-def test_levels_whose_rows_weigh_differently_are_not_made_to_add_up(data: DataAccount) -> None:
+def test_levels_whose_rows_weigh_differently_are_not_made_to_add_up(data: TableAccount) -> None:
     answer = data.sql(ROLLUP).run(epsilon=1, bounding=bounding("groups", groups=1, rows_per_group=1))
     assert any("need not be the sums" in note for note in answer.notes)
 
 
-def test_lists_and_choices_come_back_for_every_level(data: DataAccount) -> None:
+def test_lists_and_choices_come_back_for_every_level(data: TableAccount) -> None:
     text = "SELECT part, HISTOGRAM(fare, 0, 5, 10) AS bins, MODE(city) AS often FROM rides GROUP BY ROLLUP (part)"
     answer = data.sql(text).run(epsilon=MUCH)
     assert answer["often"] == ["Rome"] * 3
@@ -120,7 +122,7 @@ def test_lists_and_choices_come_back_for_every_level(data: DataAccount) -> None:
 # ---- polish --------------------------------------------------------------------------------------------------------
 
 
-def test_counts_can_be_whole_and_what_is_positive_not_negative(data: DataAccount) -> None:
+def test_counts_can_be_whole_and_what_is_positive_not_negative(data: TableAccount) -> None:
     asked = data.sql(
         "SELECT city, COUNT(*) AS n, SUM(fare) AS fare, SUM(fare - 5) AS both, AVG(fare) AS mean FROM rides "
         "GROUP BY city"
@@ -155,15 +157,15 @@ def test_a_budget_above_every_class_is_refused_before_anything_is_charged() -> N
     assert not larger.history
 
 
-# ---- losses --------------------------------------------------------------------------------------------------------
+# ---- truncation ----------------------------------------------------------------------------------------------------
 
 
 def test_what_clipping_cuts_off_is_estimated_for_rows_as_well() -> None:
     rows = opened(unit=ROW, limits=None, columns={"fare": bounds(0, 4)})
-    notes = rows.sql("SELECT SUM(fare) AS fare FROM rides").run(epsilon=MUCH, losses=True).notes
+    notes = rows.sql("SELECT SUM(fare) AS fare FROM rides").run(epsilon=MUCH, truncation=True).notes
     assert "about 400 ± 0 rows have values of fare outside of its bounds" in notes  # 5, 6, 7, 8 and 9 of 0 … 9
     people = opened(columns={"fare": bounds(0, 4)}, limits=limits(rows=1))
-    notes = people.sql("SELECT SUM(fare) AS fare FROM rides").run(epsilon=MUCH, losses=True).notes
+    notes = people.sql("SELECT SUM(fare) AS fare FROM rides").run(epsilon=MUCH, truncation=True).notes
     assert "about 400 ± 0 riders have more than the limits let through" in notes
     assert "about 200 ± 0 riders have values of fare outside of its bounds" in notes
 
@@ -179,7 +181,7 @@ def test_bounds_of_whole_numbers_are_found_whole_among_declared_keys() -> None:
     assert answer["seats"][:2] == pytest.approx([1, 1], abs=0.1)
 
 
-def test_people_counted_in_few_of_many_groups_are_said(data: DataAccount) -> None:
+def test_people_counted_in_few_of_many_groups_are_said(data: TableAccount) -> None:
     asked = data.sql("SELECT part, COUNT(DISTINCT rider) AS n FROM rides GROUP BY part")
     few = asked.run(epsilon=1, bounding=bounding("groups", groups=1, rows_per_group=1))
     assert "each rider counts in 1 groups at most" in few.notes
@@ -213,3 +215,26 @@ def test_what_is_too_small_to_compute_with_is_refused(text: str, words: dict[str
     data = account(trips, unlimited("a test"))
     with pytest.raises((ArgumentError, QuestionError)):
         data.sql(text).price(**words)
+
+
+def test_a_count_is_an_integer_only_where_it_was_rounded(data: TableAccount) -> None:
+    def kinds(**words: Any) -> tuple[str, bool]:
+        answer = data.sql("SELECT COUNT(*) AS n FROM rides").run(epsilon=1, **words)
+        told = json.loads(answer.to_json())["columns"][0]
+        return told["kind"], pa.types.is_integer(answer.to_arrow().schema.field("n").type)
+
+    assert kinds(bounding=so.bounding("weigh", rows=2)) == ("real", False)
+    assert kinds(bounding=so.bounding("weigh", rows=2), integers=True) == ("integer", True)
+
+
+def test_coalesce_puts_another_word_in_the_place_of_a_declared_null() -> None:
+    rows = pa.table({"who": range(9), "city": ["Oslo", None, "Bern"] * 3})
+    declared = so.dataset(
+        "t", rows, unit="who", columns={"city": so.keys(["Oslo", None, "Bern"])}, limits=so.limits(rows=1)
+    )
+    asked = so.account(declared, so.unlimited("a comparison")).sql(
+        "SELECT COALESCE(city, 'none') AS c, COUNT(*) AS n FROM t GROUP BY c"
+    )
+    answer = asked.run(epsilon=1000).to_arrow()
+    assert answer["c"].to_pylist() == ["Oslo", "Bern", "none"]
+    assert answer["n"].to_pylist() == pytest.approx([3, 3, 3], abs=0.3)

@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from query import lowering_reference as reference
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.noise import DiscreteLaplace
 from sordino.query.estimate.bands import NUMBERS, Band
 from sordino.query.estimate.estimate import Chosen, Estimate, Linear, Picked, Several
 from sordino.query.estimate.evaluate import Evaluated, evaluate, refuse_lists
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
 

@@ -25,8 +25,8 @@ from query.exact_worlds import (
     task,
     visit,
 )
+from sordino.data.kinds import Range
 from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
-from sordino.query.model.kinds import Range
 from sordino.query.model.task import Histogram, Measure, Monomial
 
 HISTOGRAMS = (

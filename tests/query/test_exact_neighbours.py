@@ -26,8 +26,8 @@ from query.exact_worlds import (
     task,
     visit,
 )
+from sordino.data.kinds import Range
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.kinds import Range
 from sordino.query.model.task import Histogram, Task
 
 EXAMPLES = {"duckdb": 30, "postgres": 12, "spark": 2}

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from sordino.accounting.budget import budget
+from sordino.data.dataset import dataset
+from sordino.data.declare import bounds, keys, limits
 from sordino.errors import BudgetError
-from sordino.query.ask import Ask, DataAccount, account
-from sordino.query.data.dataset import dataset
-from sordino.query.data.declare import bounds, keys, limits
+from sordino.query.ask import Ask, TableAccount, account
 from sordino.query.frame import aggregates as so
 from sordino.query.frame.expression import col
 
@@ -17,7 +17,7 @@ CITIES = ["Oslo", "Rome", "Bern"]
 
 
 @pytest.fixture
-def trips() -> DataAccount:
+def trips() -> TableAccount:
     people = range(600)
     data = pa.table(
         {
@@ -36,7 +36,7 @@ def trips() -> DataAccount:
     return account(declared, budget(epsilon=1000))
 
 
-def test_the_price_is_that_of_the_same_question_in_sql(trips: DataAccount) -> None:
+def test_the_price_is_that_of_the_same_question_in_sql(trips: TableAccount) -> None:
     asked = trips.table("trips").group_by("city").agg(rides=so.count(), fare=so.mean("fare"))
     written = trips.sql("SELECT city, COUNT(*) AS rides, AVG(fare) AS fare FROM trips GROUP BY city")
     assert isinstance(asked, Ask)
@@ -44,7 +44,7 @@ def test_the_price_is_that_of_the_same_question_in_sql(trips: DataAccount) -> No
     assert str(asked.price(epsilon=1)) == str(written.price(epsilon=1))
 
 
-def test_an_answer_is_filtered_ordered_and_cut(trips: DataAccount) -> None:
+def test_an_answer_is_filtered_ordered_and_cut(trips: TableAccount) -> None:
     asked = (
         trips.table("trips")
         .filter(col("fare") < 40)
@@ -60,7 +60,7 @@ def test_an_answer_is_filtered_ordered_and_cut(trips: DataAccount) -> None:
     assert list(asked.limit(1).run(epsilon=300).to_pandas()["city"]) == ["Rome"]
 
 
-def test_what_is_run_is_charged(trips: DataAccount) -> None:
+def test_what_is_run_is_charged(trips: TableAccount) -> None:
     asked = trips.table("trips").agg(rides=so.count())
     asked.run(epsilon=900)
     with pytest.raises(BudgetError):
@@ -68,5 +68,5 @@ def test_what_is_run_is_charged(trips: DataAccount) -> None:
     assert len(trips.history) == 1
 
 
-def test_the_text_goes_with_the_question(trips: DataAccount) -> None:
+def test_the_text_goes_with_the_question(trips: TableAccount) -> None:
     assert trips.table("trips").agg(rides=so.count()).text == "table('trips').agg(rides=count())"

@@ -135,7 +135,7 @@ ARGUMENTS: dict[str, Act] = {
     "a set is a list of keys' names": lambda: trips().group_by("city").grouping_sets(3),  # type: ignore[arg-type]
     r"\[\] is the total": lambda: trips().group_by("city").grouping_sets([col("city")]),  # type: ignore[list-item]
     "a column is named by a text, not by int": lambda: col(3),  # type: ignore[arg-type]
-    "a column is named by a text, not by str ''": lambda: so.sum(""),
+    "a column is named by a text, not an empty one": lambda: so.sum(""),
     "a table is named by a text": lambda: table(3),  # type: ignore[arg-type]
     "the other side must be a table's name or a frame": lambda: trips().join(3, on="city"),  # type: ignore[arg-type]
     "on must name the columns": lambda: trips().join("cities", on=[]),

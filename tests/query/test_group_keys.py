@@ -10,13 +10,13 @@ import pytest
 
 from query.engines import Engine
 from sordino.accounting.bound import ROW
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column, OwnedByRow, Public, Schema, Table
 from sordino.errors import ArgumentError
 from sordino.query.engine import code_table
 from sordino.query.engine.exact import compute
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind
-from sordino.query.model.metadata import Column, OwnedByRow, Public, Schema, Table
 from sordino.query.model.question import Key, KeyTable
 from sordino.query.model.relation import Scan
 from sordino.query.model.task import Exact, Monomial, Task

@@ -17,10 +17,10 @@ from query.engines import Engine
 from query.lowering_expressions import expressions
 from query.lowering_reference import evaluate
 from query.lowering_rows import rows_of
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.engine.expressions import OPERATIONS, lower_expression
 from sordino.query.model.expression import Call, ColumnRef, Expression
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import DATE_PARTS, DATE_TRUNCATIONS, RULES, call
 

@@ -13,12 +13,12 @@ import pytest
 from query.engines import Engine
 from query.lowering_rows import rows_of
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column, OwnedByColumn, OwnedByParent, OwnedByRow, Owner, Public, Schema, Table
 from sordino.errors import QuestionError
 from sordino.query.engine.relations import OWNER, lower_relation
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
-from sordino.query.model.metadata import Column, OwnedByColumn, OwnedByParent, OwnedByRow, Owner, Public, Schema, Table
 from sordino.query.model.operations import call
 from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 

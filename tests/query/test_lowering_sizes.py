@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from query.lowering_expressions import expressions
 from query.lowering_reference import evaluate
+from sordino.data.kinds import Kind
 from sordino.query.engine.sizes import INTEGERS, STORED, TAME, Size, argument_sizes, size_of
 from sordino.query.model.expression import Call, ColumnRef, Expression
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import call
 

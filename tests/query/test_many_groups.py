@@ -12,10 +12,10 @@ import pytest
 
 from query.engines import Engine
 from sordino.accounting.account import unlimited
+from sordino.data.dataset import dataset
+from sordino.data.declare import bounds, limits, private, public
 from sordino.query.answer.answer import Answer
 from sordino.query.ask import account
-from sordino.query.data.dataset import dataset
-from sordino.query.data.declare import bounds, limits, private, public
 
 FEW, MANY = 10**5, 10**6
 SIZES = [FEW, pytest.param(MANY, marks=pytest.mark.long)]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from query import exact_reference
 from query.engines import Engine
 from query.exact_worlds import HOSTILE_INTEGERS, HOSTILE_REALS, INT_MAX, INT_MIN, key, load, reference, run, task, visit
+from sordino.data.kinds import Kind, Range
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Call, Literal
-from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.task import Histogram, Measure, Monomial
 
 EXAMPLES = {"duckdb": 60, "postgres": 60, "spark": 4}

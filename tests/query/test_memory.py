@@ -33,6 +33,8 @@ from query.exact_worlds import (
     visit,
 )
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Public, Schema, Table
 from sordino.errors import RunError
 from sordino.query import model
 from sordino.query.engine import exact
@@ -42,8 +44,6 @@ from sordino.query.engine.memory import Memory
 from sordino.query.engine.relations import lower_relation
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef, Literal
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Public, Schema, Table
 from sordino.query.model.operations import call
 from sordino.query.model.question import Key, KeyTable
 from sordino.query.model.relation import Filter, Relation, Scan

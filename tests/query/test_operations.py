@@ -6,9 +6,9 @@ from datetime import date, datetime, timezone
 
 import pytest
 
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import as_kind, exact, literal, number, to_timestamp
 from sordino.query.model.operations import RULES, call
 

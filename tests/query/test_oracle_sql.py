@@ -21,8 +21,8 @@ from sordino.query.engine.exact import compute
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.planner import Wishes
 from sordino.query.plan.spend import Spend
+from sordino.query.plan.whole import plan_whole
 from sordino.query.release.run import exact_steps
-from sordino.query.release.whole import plan_whole
 from sordino.query.sql.parse import parse
 
 HOSTILE = (0.0, -0.0, 1.0, -1.0, 0.3, 7.5, 1e300, -1e300, 5e-324, float("nan"), float("inf"), float("-inf"), None)

@@ -37,13 +37,13 @@ from query.planning import (
 from sordino.accounting import accountants, approximate, pure, zcdp
 from sordino.accounting.event import Event
 from sordino.accounting.events import Approximate, Composed, DiscreteLaplace
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Limits, OwnedByColumn, Public, Schema, Table
 from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Limits, OwnedByColumn, Public, Schema, Table
 from sordino.query.model.question import Key, KeyTable, Options, Question
 from sordino.query.model.relation import Scan
 from sordino.query.plan.encoding import weight_unit
@@ -96,7 +96,7 @@ def family(planned: QueryPlan) -> set[type]:
 @settings(deadline=None, max_examples=4)
 def test_epsilon_given_is_epsilon_spent(name: str, epsilon: Fraction) -> None:
     planned = plan(QUESTIONS[name], Spend(epsilon, keys_delta=DELTA))
-    assert pure.epsilon(planned.event()) == epsilon
+    assert pure.total(planned.event()) == epsilon
     assert approximate.own_delta(planned.event()) == (DELTA if planned.selection is not None else 0)
     assert family(planned) <= {Laplace}
 
@@ -126,8 +126,8 @@ def test_gaussian_noise_at_epsilon_and_delta(name: str, epsilon: Fraction) -> No
     normal = [part.event for part in (*planned.blocks, *planned.histograms)]
     parts = [each.event for each in planned.choices]
     selected = None if planned.selection is None else planned.selection.event
-    left = epsilon - sum((pure.epsilon(each) for each in parts), Fraction(0))
-    left -= pure.epsilon(selected) if selected is not None else 0
+    left = epsilon - sum((pure.total(each) for each in parts), Fraction(0))
+    left -= pure.total(selected) if selected is not None else 0
     found = accountants.epsilon(Composed(tuple(normal)), DELTA, "gaussian")
     assert found <= left
     assert found > float(left) * 0.999
@@ -264,7 +264,7 @@ def test_rows_are_not_bounded() -> None:
 def test_a_wish_for_a_bounding_is_kept(way: Bounding) -> None:
     planned = plan(ask(COUNT, MEAN), Spend(Fraction(1)), Wishes(bounding=way))
     assert planned.bounding == planned.task.bounding == way
-    assert pure.epsilon(planned.event()) == 1
+    assert pure.total(planned.event()) == 1
 
 
 def test_weights_shift_the_error() -> None:
@@ -272,7 +272,7 @@ def test_weights_shift_the_error() -> None:
     plain, weighed = (plan(question, Spend(Fraction(1)), Wishes(weights=each)) for each in ({}, {"c1": 20.0}))
     assert scales(weighed)[1] < scales(plain)[1] / 1.5
     assert scales(weighed)[0] > scales(plain)[0]
-    assert pure.epsilon(weighed.event()) == 1
+    assert pure.total(weighed.event()) == 1
 
 
 def public(name: str, *columns: str) -> Scan:
@@ -354,7 +354,7 @@ def test_refusals_speak_of_what_is_wrong(name: str) -> None:
 def test_many_columns_do_not_explode() -> None:
     schema, columns = wide(8)
     planned = plan(ask(of("regression", *columns), schema=schema), Spend(Fraction(1)))
-    assert pure.epsilon(planned.event()) == 1
+    assert pure.total(planned.event()) == 1
     assert sum(len(part.block.features) for part in planned.blocks) <= 64
 
 

@@ -9,11 +9,11 @@ import pytest
 from matplotlib.figure import Figure
 
 from query.answers import COUNT, by_city, by_day, counts, histogram, question
+from sordino.data.kinds import Kind
 from sordino.errors import ArgumentError, UnsupportedError
 from sordino.query.answer.arrange import assemble
 from sordino.query.estimate.estimate import Chosen
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind
 
 
 def drawn(figure: Figure) -> bytes:

@@ -32,25 +32,26 @@ from query.planning import (
 )
 from sordino.accounting import approximate, pure
 from sordino.accounting.account import UnlimitedAccount
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Limits
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.engine import exact
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Literal
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Limits
 from sordino.query.model.operations import call
 from sordino.query.model.question import Question
+from sordino.query.model.wording import describe
+from sordino.query.plan.discovery import Found
+from sordino.query.plan.goal import cheapest, error_of, noise_of
+from sordino.query.plan.notes import bounding_note, notes
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.price import ColumnPrice, column_prices, own_delta_of, price_of
+from sordino.query.plan.reading import read
 from sordino.query.plan.spend import Spend
-from sordino.query.release.discovery import Found
-from sordino.query.release.goal import Within, cheapest, error_of, noise_of, within
-from sordino.query.release.notes import bounding_note, notes
-from sordino.query.release.price import ColumnPrice, column_prices, own_delta_of, price_of
-from sordino.query.release.released import read
+from sordino.query.plan.whole import plan_whole
 from sordino.query.release.run import measure
-from sordino.query.release.whole import plan_whole
-from sordino.query.release.wording import describe
+from sordino.query.words import Within, within
 
 DELTA = Fraction(1, 10**6)
 MEAN = of("mean", FARE)
@@ -70,7 +71,7 @@ def test_a_price_touches_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "compute", touched)
     price = priced(ask(COUNT, MEAN, MEDIAN, TOP, BINS), Spend(Fraction(1)))
     assert price.epsilon == 1
-    assert pure.epsilon(price.event) == 1
+    assert pure.total(price.event) == 1
     assert [column.name for column in price.columns] == ["c0", "c1", "c2", "c3", "c4"]
     assert price.fits
     assert "± " in str(price)

@@ -12,11 +12,11 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from query.lowering_reference import evaluate
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.literals import literal
-from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call
 from sordino.query.model.ranges import derive, hull
 
@@ -153,6 +153,10 @@ def test_keys() -> None:
     assert known(call("case", REF["flag"], REF["city"], literal("other"))).keys == ("Bern", "Chur", "other")
     assert known(call("case", REF["flag"], REF["note"], literal("other"))).keys is None
     assert known(call("coalesce", REF["city"], literal("none"))).keys == ("Bern", "Chur", "none")
+    with_null = {"city": Column(Kind.TEXT, keys=("Bern", None, "Chur"))}
+    town = ColumnRef(Kind.TEXT, "city")
+    assert derive(call("coalesce", town, literal("none")), with_null).keys == ("Bern", "Chur", "none")
+    assert derive(call("coalesce", literal("none"), town), with_null).keys == ("none", "Bern", None, "Chur")
     assert known(call("case", REF["flag"], literal(1.5), literal(2.5))).keys is None
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from query.engines import Engine
 from sordino.accounting.bound import ROW
+from sordino.data.dataset import Dataset, dataset
+from sordino.data.declare import ColumnDeclaration, bounds, column, keys
+from sordino.data.kinds import Kind
+from sordino.data.reading import column_of, reading_of
 from sordino.errors import QuestionError
-from sordino.query.data.dataset import Dataset, dataset
-from sordino.query.data.declare import ColumnDeclaration, bounds, column, keys
-from sordino.query.data.reading import column_of, reading_of
-from sordino.query.model.kinds import Kind
 
 TYPES = {
     "boolean": (Kind.BOOLEAN, dt.boolean),

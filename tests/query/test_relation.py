@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections import Counter
 
 from query.sql_schemas import CUSTOMERS, ORDERS, SHOP, TRIPS, ZONES, ask, ask_rows
-from sordino.query.model.metadata import Limits
+from sordino.data.metadata import Limits
+from sordino.query.model.limits import limits_of
 from sordino.query.model.relation import PerPerson, Relation, Scan
 
 
@@ -22,7 +23,6 @@ def test_scans() -> None:
     assert Scan(ZONES).is_public
     assert Scan(ZONES).copies == Counter()
     assert Scan(TRIPS).copies == Counter({"trips": 1})
-    assert Scan(ORDERS).limits == Limits(rows=10)
 
 
 def test_owners_by_name() -> None:
@@ -52,11 +52,14 @@ def test_copies_of_a_row() -> None:
     assert copies("(SELECT city FROM trips UNION ALL SELECT zone FROM trips)") == Counter({"trips": 2})
 
 
+def limits(text: str, *keys: str) -> Limits:
+    return limits_of(relation(text), keys, SHOP)
+
+
 def test_limits_are_those_of_the_private_table() -> None:
-    assert relation("zones JOIN orders USING (zone)").limits == Limits(rows=10)
-    assert relation("(SELECT * FROM orders WHERE paid)").limits == Limits(rows=10)
-    once = relation("(SELECT DISTINCT customer_id FROM orders)")
-    assert isinstance(once, PerPerson)
-    assert once.limits == Limits(1, 1, 1)
-    assert relation("(SELECT DISTINCT customer_id, zone FROM orders)").limits == Limits(rows=10)
+    assert limits("zones JOIN orders USING (zone)") == Limits(rows=10)
+    assert limits("(SELECT * FROM orders WHERE paid)") == Limits(rows=10)
+    assert isinstance(relation("(SELECT DISTINCT customer_id FROM orders)"), PerPerson)
+    assert limits("(SELECT DISTINCT customer_id FROM orders)") == Limits(1, 1, 1)
+    assert limits("(SELECT DISTINCT customer_id, zone FROM orders)") == Limits(rows=10)
     assert SHOP.tables["zones"].limits == Limits()

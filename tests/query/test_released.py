@@ -34,12 +34,12 @@ from query.planning import (
 from sordino.query.estimate.estimate import Chosen, Picked, Several
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.task import Exact, Task
+from sordino.query.plan.imagine import imagine
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.reading import Released, read
 from sordino.query.plan.spend import Spend
-from sordino.query.release.imagine import imagine
-from sordino.query.release.released import Released, read
-from sordino.query.release.run import measure, worth_of
+from sordino.query.release.run import measure
 
 ALL_ADDITIVE = (
     COUNT,
@@ -64,7 +64,7 @@ def without_noise(planned: QueryPlan, rows: list[dict[str, Any]]) -> Released:
         for sums in feature_sums(part.block.features, planned.task, exact):
             vectors.append([each / float(part.mechanism.grid.step) for each in sums])
             laws.append(part.mechanism.law)
-            worth.append(worth_of(part, planned))
+            worth.append(planned.worth_of(part))
     return Released(exact.keys, np.array(vectors).reshape(-1, exact.groups), tuple(laws), np.array(worth), (), ())
 
 

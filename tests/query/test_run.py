@@ -36,24 +36,28 @@ from sordino.query.model.bounding import Bounding
 from sordino.query.model.task import Exact, Task
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.reading import Released, read
 from sordino.query.plan.spend import Spend
-from sordino.query.release.released import Released, read
+from sordino.query.plan.whole import WholePlan
 from sordino.query.release.run import exact_steps, measure, mute
-from sordino.query.release.whole import WholePlan, run_whole
+from sordino.query.release.whole import run_whole
 
 _SMALLEST_P = 1e-6
 ONE_ROW = Wishes(bounding=Bounding("weigh", rows=1))
 Compute = Callable[[Task, int], Exact]
 
 
+def whole_of(planned: QueryPlan) -> WholePlan:
+    return WholePlan(planned.question, planned.spend, Wishes(), None, planned.spend, (planned,))
+
+
 def grant_for(planned: QueryPlan) -> Grant:
-    return Grant(planned.event(), planned.bound)
+    return Grant(planned.event(), planned.bound, whole_of(planned).digest())
 
 
 def release(planned: QueryPlan, grant: Grant, compute: Compute) -> Released:
     """Run a plan as questions are run, as the one pass of its question."""
-    whole = WholePlan(planned.question, planned.spend, Wishes(), None, planned.spend, (planned,))
-    ((_, released),) = run_whole(whole, grant, compute).passes
+    ((_, released),) = run_whole(whole_of(planned), grant, compute).passes
     return released
 
 

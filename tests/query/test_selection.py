@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 import sordino as so
 from query.planning import BY_CITY, BY_PLACE, COUNT, FARE, MEDIAN, PEOPLE, SEATS, TIP, ask, engine, of, with_limits
 from sordino.accounting import accountants, approximate, pure, zcdp
+from sordino.data.metadata import Limits
 from sordino.mechanisms.geometric_threshold import GeometricThreshold
 from sordino.mechanisms.partition import GaussianThreshold, LaplaceThreshold
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.metadata import Limits
 from sordino.query.model.question import Aggregate
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.price import own_delta_of
+from sordino.query.plan.reading import read
 from sordino.query.plan.spend import Spend
-from sordino.query.release.price import own_delta_of
-from sordino.query.release.released import read
+from sordino.query.plan.whole import plan_whole
 from sordino.query.release.run import measure
-from sordino.query.release.whole import plan_whole
 from sordino.query.sql.parse import parse
 
 DELTA = Fraction(1, 10**6)
@@ -50,7 +50,7 @@ def test_counts_of_people_come_with_the_keys_for_all_of_the_price(asked: tuple[A
     assert found.selection.counted == tuple(range(len(asked)))
     assert not found.blocks
     assert found.event() == found.selection.event
-    assert pure.epsilon(found.event()) == 1
+    assert pure.total(found.event()) == 1
     assert approximate.own_delta(found.event()) == DELTA
 
 
@@ -70,7 +70,7 @@ def test_everything_else_has_noise_of_its_own(asked: tuple[Aggregate, ...], coun
     assert found.selection.counted == counted
     assert float(found.selection.mechanism.epsilon) == pytest.approx(0.55)  # type: ignore[union-attr]
     assert found.blocks or found.choices
-    assert pure.epsilon(found.event()) == 1
+    assert pure.total(found.event()) == 1
 
 
 def test_rows_are_no_people_where_one_person_may_have_several_in_a_group() -> None:
@@ -131,7 +131,7 @@ def test_people_of_very_many_groups() -> None:
     found = planned(COUNT, schema=with_limits(Limits(groups=10**5, rows_per_group=1)))
     assert found.selection is not None
     assert isinstance(found.selection.mechanism, LaplaceThreshold)
-    assert pure.epsilon(found.event()) == 1
+    assert pure.total(found.event()) == 1
 
 
 def test_public_keys_select_nothing() -> None:
@@ -178,7 +178,7 @@ def test_an_answer_says_how_its_keys_were_found() -> None:
     answer = asked.run(epsilon=1, delta=1e-6)
     assert answer.to_arrow().to_pydict()["word"] == ["often", "seldom"]
     assert answer.to_arrow().schema.field("n").type == pa.int64()
-    keys = answer.receipt["plan"]["keys"]
+    keys = answer.details["plan"]["keys"]
     assert keys == {
         "rule": "GeometricThreshold",
         "epsilon": "1",

@@ -38,10 +38,10 @@ from query.planning import (
 )
 from sordino.accounting import pure
 from sordino.accounting.bound import Bound
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Personal
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.kinds import Kind
-from sordino.query.model.metadata import Personal
 from sordino.query.model.question import Aggregate, Question
 from sordino.query.model.relation import Scan, UnionAll
 from sordino.query.plan.plan import QueryPlan
@@ -311,7 +311,7 @@ def test_whoever_weighs_less_loses_less(share: Fraction, asked: tuple[Aggregate,
     """A class with a part of the largest ε loses no more than that part of the price, rounding to the grid included."""
     classes = Personal("trips", "place", Kind.TEXT, (("open", Fraction(1)), ("shy", share)))
     planned = plan(ask(*asked, schema=replace(SCHEMA, personal=classes)), Spend(Fraction(1)))
-    lost = sum(pure.epsilon(part.mechanism.event(stretched(part.bound, share))) for part in planned.blocks)
+    lost = sum(pure.total(part.mechanism.event(stretched(part.bound, share))) for part in planned.blocks)
     assert lost <= share
 
 

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 
 from sordino.accounting.bound import ROW, Unit
+from sordino.data.declare import bounds, column
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Limits, OwnedByColumn
+from sordino.data.smartnoise import dataset_from_smartnoise, read
 from sordino.errors import SordinoError
-from sordino.query.data.declare import bounds, column
-from sordino.query.data.smartnoise import dataset_from_smartnoise, read
-from sordino.query.model.kinds import Kind
-from sordino.query.model.metadata import Limits, OwnedByColumn
 
 PUMS = """
 census:

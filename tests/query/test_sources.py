@@ -21,12 +21,12 @@ import pytest
 import sordino as so
 from query.engines import Engine
 from sordino.accounting.bound import ROW
+from sordino.data.dataset import Dataset, dataset
+from sordino.data.declare import bounds, column, keys, private, public
+from sordino.data.kinds import Kind
+from sordino.data.local import LocalTables
+from sordino.data.sources import source
 from sordino.errors import ArgumentError, QuestionError, SordinoError
-from sordino.query.data.dataset import Dataset, dataset
-from sordino.query.data.declare import bounds, column, keys, private, public
-from sordino.query.data.local import LocalTables
-from sordino.query.data.sources import source
-from sordino.query.model.kinds import Kind
 
 CANARY = "CANARY-7391"
 PEOPLE = pa.table({"id": [1, 1, 2], "name": [CANARY, "b", "c"], "pay": [10.5, 20.0, 30.0]})

@@ -12,12 +12,12 @@ import pytest
 
 from query.engines import Engine
 from query.sql_schemas import ask
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, OwnedByRow, Schema, Table
 from sordino.errors import QuestionError
 from sordino.query.engine.expressions import lower_expression
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.literals import as_kind, literal
-from sordino.query.model.metadata import Column, OwnedByRow, Schema, Table
 from sordino.query.model.operations import call
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter

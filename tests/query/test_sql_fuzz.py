@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from query.sql_schemas import ROWS, SHOP
+from sordino.data.metadata import Schema
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.expression import Call, Expression
 from sordino.query.model.lineage import owners
-from sordino.query.model.metadata import Schema
 from sordino.query.model.operations import RULES
 from sordino.query.model.question import Question
 from sordino.query.model.ranges import derive

@@ -11,25 +11,15 @@ import pytest
 
 from query.sql_schemas import ORDERS, SHOP, ask, ask_rows
 from sordino.accounting.bound import Unit
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, OwnedByParent, Schema, Table
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.lineage import origin, owners
 from sordino.query.model.literals import literal
-from sordino.query.model.metadata import Column, OwnedByParent, Schema, Table
 from sordino.query.model.operations import call
 from sordino.query.model.question import Aggregate
-from sordino.query.model.relation import (
-    Filter,
-    Join,
-    PerPerson,
-    Project,
-    Relation,
-    Scan,
-    SemiJoin,
-    UnionAll,
-    Windowed,
-)
+from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 from sordino.query.sql.parse import parse
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import sordino as so
 from query.engines import Engine
-from sordino.query.ask import DataAccount
+from sordino.query.ask import TableAccount
 
 VISITS = pa.table(
     {
@@ -22,7 +22,7 @@ CITIES = pa.table({"city": ["Oslo", "Rome", "Bern", "Nice"], "land": ["north", "
 
 
 @pytest.fixture
-def shop(duckdb_engine: Engine) -> DataAccount:
+def shop(duckdb_engine: Engine) -> TableAccount:
     data = so.dataset(
         "shop",
         {
@@ -59,7 +59,7 @@ PLAIN = {
 
 
 @pytest.mark.parametrize("text", PLAIN)
-def test_answers_are_those_of_the_engine(shop: DataAccount, text: str) -> None:
+def test_answers_are_those_of_the_engine(shop: TableAccount, text: str) -> None:
     answer = shop.sql(text).run(epsilon=10_000).to_pandas()
     with duckdb.connect() as connection:
         connection.register("visits", VISITS)
@@ -71,7 +71,7 @@ def test_answers_are_those_of_the_engine(shop: DataAccount, text: str) -> None:
         assert found[key] == pytest.approx(float(value), abs=0.6)
 
 
-def test_which_groups_there_are(shop: DataAccount) -> None:
+def test_which_groups_there_are(shop: TableAccount) -> None:
     for text in ("SELECT DISTINCT city FROM visits", "SELECT city FROM visits GROUP BY city"):
         answer = shop.sql(text).run(epsilon=20, delta="1e-3")
         assert answer.names == ["city"]

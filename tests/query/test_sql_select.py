@@ -9,9 +9,9 @@ from fractions import Fraction
 import pytest
 
 from query.sql_schemas import ask, ask_rows
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import literal
 from sordino.query.model.operations import call
 from sordino.query.model.question import Aggregate, Options, Output

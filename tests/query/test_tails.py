@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sordino import noise
@@ -119,6 +120,8 @@ def test_many_envelopes_are_the_same_as_one_after_the_other(laws: list[tails.Noi
     st.lists(st.floats(-5, 5), min_size=3, max_size=3),
     st.sampled_from([0.5, 0.9, 0.99]),
 )
+@example([0.0, 5e-324, 0.0], [0.0, 5e-324, 1e-310], 0.9)
+@example([5e-324, 0.0, 5e-324], [0.0, 2.2e-308, 1.0], 0.9)
 @settings(max_examples=40)
 def test_envelopes_keep_below_their_chords(left: list[float], right: list[float], confidence: float) -> None:
     laws = [DiscreteLaplace(10_000), DiscreteLaplace(7_000), RoundedGaussian(10**8)]
@@ -184,3 +187,19 @@ def test_other_laws_and_endless_coefficients_are_refused() -> None:
         half_width([(DiscreteGaussian(1), 1.0)], 0.95)  # type: ignore[list-item]
     with pytest.raises(ArgumentError, match="finite"):
         half_width([(DiscreteLaplace(1), math.inf)], 0.95)
+
+
+FAINT = [0.0, 5e-324, 1e-310, 2.2e-308, 1e-200, 1e-160, 1e-20, 1.0, 1e200]
+
+
+@pytest.mark.parametrize("coefficients", list(itertools.product(FAINT, repeat=3)))
+def test_denormal_coefficients_neither_overflow_nor_vanish(coefficients: tuple[float, ...]) -> None:
+    """Half widths are those of the largest coefficient or more, and no more than those of all being as large."""
+    laws = [DiscreteLaplace(10_000), DiscreteLaplace(7_000), RoundedGaussian(10**8)]
+    largest = max(coefficients)
+    most = half_width([(law, 1.0) for law in laws], 0.9) * 1.02
+    several = tails.envelopes(laws, np.array(coefficients)[:, None], 0.9)[0]
+    tails.envelopes(laws[:2], np.array(coefficients[:2])[:, None], 0.9)
+    noises = list(zip(laws, coefficients, strict=True))
+    for width in (half_width(noises, 0.9), envelope(noises, 0.9), several):
+        assert 7_000 * largest <= width <= most * largest + 5e-324

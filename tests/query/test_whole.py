@@ -30,19 +30,20 @@ from sordino.accounting import approximate, pure, zcdp
 from sordino.accounting.bound import Bound
 from sordino.accounting.events import Composed, Pure
 from sordino.accounting.grant import Grant
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column, Limits, Public, Table
 from sordino.errors import GrantError, QuestionError, RunError
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column, Limits, Public, Table
 from sordino.query.model.operations import call
 from sordino.query.model.question import Key, KeyTable, Question
 from sordino.query.model.relation import Scan, UnionAll
 from sordino.query.model.task import Exact, Task
+from sordino.query.plan.discovery import Discovery, Found, limits_unknown, plan_discovery, unknown_ranges
 from sordino.query.plan.planner import Wishes, plan
+from sordino.query.plan.reading import read
 from sordino.query.plan.spend import Spend
-from sordino.query.release.discovery import Discovery, Found, discover, limits_unknown, plan_discovery, unknown_ranges
-from sordino.query.release.released import read
-from sordino.query.release.whole import WholePlan, plan_whole, questions, run_whole, with_found
+from sordino.query.plan.whole import WholePlan, plan_whole, questions, with_found
+from sordino.query.release.whole import discover, run_whole
 
 DELTA = Fraction(1, 10**6)
 UNLIMITED = with_limits(Limits())
@@ -51,7 +52,7 @@ MEAN_FREE = of("mean", FREE)
 
 
 def grant_for(whole: WholePlan) -> Grant:
-    return Grant(whole.event(), whole.bound)
+    return Grant(whole.event(), whole.bound, whole.digest())
 
 
 def levels(*aggregates: Any, keys: Any = (*BY_CITY, LATE_KEY)) -> Question:
@@ -74,12 +75,14 @@ WHOLES = {
 # ---- one price -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("losses", [False, True])
+@pytest.mark.parametrize("truncation", [False, True])
 @pytest.mark.parametrize("name", WHOLES)
-def test_epsilon_given_is_epsilon_spent(name: str, losses: bool) -> None:
+def test_epsilon_given_is_epsilon_spent(name: str, truncation: bool) -> None:
     for epsilon in (Fraction(1), Fraction(7, 13)):
-        whole = plan_whole(WHOLES[name], Spend(epsilon, None, DELTA, DELTA / 2), Wishes(noise="laplace"), losses=losses)
-        assert pure.epsilon(whole.event()) == epsilon
+        whole = plan_whole(
+            WHOLES[name], Spend(epsilon, None, DELTA, DELTA / 2), Wishes(noise="laplace"), truncation=truncation
+        )
+        assert pure.total(whole.event()) == epsilon
         levels_selected = {"private": Fraction(1), "private-rollup": Fraction(2, 3)}.get(name, Fraction(0))
         assert approximate.own_delta(whole.event()) == levels_selected * DELTA / 2
 
@@ -109,7 +112,7 @@ def test_the_claim_covers_whatever_is_planned_after_finding(name: str, spend: Sp
                 continue
             share = whole.rest.amount / len(questions(whole.question))
             planned = plan(level, whole.rest.part(share), wishes)
-            spent = pure.epsilon(planned.event()) if spend.epsilon is not None else zcdp.rho(planned.event())
+            spent = pure.total(planned.event()) if spend.epsilon is not None else zcdp.rho(planned.event())
             assert spent <= share
             seen.append(spent)
     assert seen
@@ -131,8 +134,8 @@ def test_each_level_is_a_question_of_its_own() -> None:
     assert [len(each.keys) for each in found] == [2, 1, 0]
     assert all(each.grouping_sets is None for each in found)
     whole = plan_whole(levels(COUNT), Spend(Fraction(1)), Wishes())
-    assert [pure.epsilon(each.event()) for each in whole.passes] == pytest.approx([1 / 3] * 3)
-    assert sum(pure.epsilon(each.event()) for each in whole.passes) == 1
+    assert [pure.total(each.event()) for each in whole.passes] == pytest.approx([1 / 3] * 3)
+    assert sum(pure.total(each.event()) for each in whole.passes) == 1
 
 
 def test_levels_do_not_take_gaussian_noise_at_epsilon_and_delta() -> None:
@@ -316,10 +319,10 @@ def test_levels_run_one_after_the_other() -> None:
 
 
 def test_what_is_lost_is_told_when_asked() -> None:
-    whole = plan_whole(ask(COUNT, of("mean", FARE)), Spend(Fraction(50)), Wishes(), losses=True)
+    whole = plan_whole(ask(COUNT, of("mean", FARE)), Spend(Fraction(50)), Wishes(), truncation=True)
     outcome = run_whole(whole, grant_for(whole), engine(people(200, 5, 90, 110)))
-    assert len(outcome.losses) == 2
-    assert "users" in outcome.losses[0]
+    assert len(outcome.truncation) == 2
+    assert "users" in outcome.truncation[0]
 
 
 def test_a_grant_covers_all_of_it_once() -> None:

@@ -10,13 +10,13 @@ import pytest
 
 from sordino.accounting.account import unlimited
 from sordino.accounting.bound import ROW
-from sordino.query.ask import DataAccount, account
-from sordino.query.data.dataset import dataset
-from sordino.query.data.declare import bounds, keys, limits, private, public
+from sordino.data.dataset import dataset
+from sordino.data.declare import bounds, keys, limits, private, public
+from sordino.data.kinds import Kind
+from sordino.query.ask import TableAccount, account
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.relation import Scan
-from sordino.query.release.wording import describe
+from sordino.query.model.wording import describe
 
 RIDES = pa.table({"rider": [1, 1, 2], "fare": [1.0, 2.0, 3.0], "city": ["a", "b", "a"], "tip": [1.0, 2.0, None]})
 PEOPLE = pa.table({"id": [1, 2], "age": [3, 4]})
@@ -26,7 +26,7 @@ OF_CITIES = {"size": bounds(0, 10), "country": keys(["x", "y"])}
 
 
 @pytest.fixture(scope="module")
-def city() -> DataAccount:
+def city() -> TableAccount:
     tables = {
         "rides": private(RIDES, unit="rider", columns=OF_RIDES, limits=limits(rows=5)),
         "people": private(PEOPLE, unit="id", columns={"age": bounds(0, 100)}, limits=limits(rows=1)),
@@ -35,7 +35,7 @@ def city() -> DataAccount:
     return account(dataset("town", tables, unit="rider"), unlimited("a test"))
 
 
-def said(data: DataAccount, text: str) -> str:
+def said(data: TableAccount, text: str) -> str:
     return "\n".join(data.sql(text).price(epsilon=1).notes)
 
 
@@ -64,12 +64,12 @@ SUBQUERIES = {
 
 
 @pytest.mark.parametrize("text", SUBQUERIES)
-def test_values_are_named_as_they_were_computed(city: DataAccount, text: str) -> None:
+def test_values_are_named_as_they_were_computed(city: TableAccount, text: str) -> None:
     notes = said(city, text)
     assert SUBQUERIES[text] in notes
     assert not re.search(r"\bc\d", notes), notes
     answer = city.sql(text).run(epsilon=1)
-    assert not re.search(r"\bc\d", str(answer.receipt["noise"]) + str(answer.notes))
+    assert not re.search(r"\bc\d", str(answer.details["noise"]) + str(answer.notes))
 
 
 FARE, TIP = ColumnRef(Kind.REAL, "fare"), ColumnRef(Kind.REAL, "tip")
@@ -87,16 +87,16 @@ LARGE = Call(Kind.BOOLEAN, "greater", (FARE, Literal(Kind.INTEGER, 2)))
         (Call(Kind.REAL, "coalesce", (TIP, Literal(Kind.REAL, 0.5))), "COALESCE(tip, 0.5)"),
     ],
 )  # fmt: skip
-def test_expressions_read_like_sql(city: DataAccount, expression: Expression, text: str) -> None:
+def test_expressions_read_like_sql(city: TableAccount, expression: Expression, text: str) -> None:
     assert describe(expression, Scan(city.dataset.schema.tables["rides"])) == text
 
 
-def test_what_is_neither_column_nor_constant_nor_call_is_a_mistake(city: DataAccount) -> None:
+def test_what_is_neither_column_nor_constant_nor_call_is_a_mistake(city: TableAccount) -> None:
     with pytest.raises(TypeError):
         describe(Expression(Kind.REAL), Scan(city.dataset.schema.tables["rides"]))
 
 
-def test_nothing_is_said_about_values_that_cannot_lie_outside(city: DataAccount) -> None:
+def test_nothing_is_said_about_values_that_cannot_lie_outside(city: TableAccount) -> None:
     assert "values of" not in said(city, "SELECT AVG(CASE WHEN fare > 2 THEN 1 ELSE 0 END) AS f FROM rides")
     assert "values of" in said(city, "SELECT AVG(CASE WHEN fare > 2 THEN fare ELSE 0 END) AS f FROM rides")
 
@@ -116,7 +116,7 @@ JOINS = {
 
 
 @pytest.mark.parametrize("text", JOINS)
-def test_it_is_said_where_a_join_may_be_cut(city: DataAccount, text: str) -> None:
+def test_it_is_said_where_a_join_may_be_cut(city: TableAccount, text: str) -> None:
     notes, answered = said(city, text), city.sql(text).run(epsilon=1).notes
     for words in JOINS[text]:
         assert words in notes
@@ -124,7 +124,7 @@ def test_it_is_said_where_a_join_may_be_cut(city: DataAccount, text: str) -> Non
     assert notes.count("join") == len(JOINS[text])
 
 
-def test_joins_that_cannot_be_cut_are_not_spoken_of(city: DataAccount) -> None:
+def test_joins_that_cannot_be_cut_are_not_spoken_of(city: TableAccount) -> None:
     text = (
         "WITH a AS (SELECT rider, SUM(fare) AS x FROM rides GROUP BY rider), "
         "b AS (SELECT rider, SUM(tip) AS x FROM rides GROUP BY rider) "
@@ -142,11 +142,11 @@ def test_of_a_public_table_one_row_of_a_key_is_joined_where_rows_are_protected()
     )
 
 
-def receipt(data: DataAccount, text: str) -> Any:
-    return data.sql(text).run(epsilon=1).receipt["noise"]
+def receipt(data: TableAccount, text: str) -> Any:
+    return data.sql(text).run(epsilon=1).details["noise"]
 
 
-def test_receipts_say_what_noise_is_in_and_how_wide_it_is_in_rows(city: DataAccount) -> None:
+def test_receipts_say_what_noise_is_in_and_how_wide_it_is_in_rows(city: TableAccount) -> None:
     (counted,) = receipt(city, "SELECT COUNT(*) AS n FROM rides")
     assert (counted["of"], counted["numbers"]) == ("COUNT(*)", 1)
     assert float(counted["standard_deviation_in_rows"]) == pytest.approx(5 * 2**0.5, rel=0.01), "five rows at ε = 1"

@@ -16,6 +16,7 @@ import uvicorn
 from playwright.sync_api import Browser as Chromium
 from playwright.sync_api import ConsoleMessage, Page, Request, expect, sync_playwright
 
+from servers import needs
 from sordino.serve.app import create_app
 from sordino.serve.service import Service
 
@@ -46,6 +47,7 @@ _FAULTS = """() => {
 @contextmanager
 def served(service: Service) -> Iterator[str]:
     """Serve on a free port, and yield the address; the server has stopped when the block ends."""
+    needs("service")
     server = uvicorn.Server(uvicorn.Config(create_app(service), host="127.0.0.1", port=0, log_config=None))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -62,6 +64,7 @@ def served(service: Service) -> Iterator[str]:
 @contextmanager
 def chromium() -> Iterator[Chromium]:
     """Start a browser, and end it with the block."""
+    needs("browser")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=EXECUTABLE, args=["--no-sandbox"])
         try:

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from sordino.serve.identity import Principal
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.service import Service
 from sordino.serve.settings import Settings
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 
+from servers import needs
 from sordino.serve.running import serve
 from sordino.serve.settings import Settings
 
@@ -28,6 +29,7 @@ class Replica:
     """A service in a process of its own."""
 
     def __init__(self, settings: Settings, name: str = "one") -> None:
+        needs("service")
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]

@@ -96,10 +96,10 @@ class SqlInputs:
         if pick.random() < 0.2:
             spent["delta"] = pick.choice(("1e-9", "1e-7", 0.5, "0", 2))
         if pick.random() < 0.2:
-            name = pick.choice(("intervals", "integers", "non_negative", "consistent", "losses", "find"))
-            spent["words"] = {name: pick.random() < 0.5}
+            name = pick.choice(("intervals", "integers", "non_negative", "consistent", "truncation", "find"))
+            spent[name] = pick.random() < 0.5
         if pick.random() < 0.05:
-            spent["words"] = {
+            spent |= {
                 "mechanism": pick.choice(("laplace", "gaussian")),
                 "confidence": pick.choice((0.5, 0.999)),
             }

@@ -18,9 +18,9 @@ def test_a_question_goes_from_price_to_receipt(call: Caller) -> None:
     assert [column["name"] for column in seen["tables"][0]["columns"]] == ["rider", "fare", "city", "note"]
     assert "declarations" not in seen
     assert "trips.parquet" not in json.dumps(seen)
-    price = call("analyst", "POST", "/price", json=count("0.25")).json()
+    price = call("analyst", "POST", "/query/price", json=count("0.25")).json()
     assert price["part"] == 0.25
-    answered = call("analyst", "POST", "/run", json=count("0.25"))
+    answered = call("analyst", "POST", "/query/run", json=count("0.25"))
     assert answered.status_code == 200
     released = answered.json()
     receipt = call("analyst", "GET", f"/receipts/{released['id']}")
@@ -40,11 +40,11 @@ def test_a_question_goes_from_price_to_receipt(call: Caller) -> None:
 
 def test_keys_are_idempotent(call: Caller) -> None:
     key = {"Idempotency-Key": "one"}
-    first = call("analyst", "POST", "/run", json=count(), headers=key)
-    again = call("analyst", "POST", "/run", json=count(), headers=key)
+    first = call("analyst", "POST", "/query/run", json=count(), headers=key)
+    again = call("analyst", "POST", "/query/run", json=count(), headers=key)
     assert (first.status_code, again.status_code) == (200, 200)
     assert again.json()["answer"] == first.json()["answer"]
-    other = call("analyst", "POST", "/run", json=count("0.2"), headers=key)
+    other = call("analyst", "POST", "/query/run", json=count("0.2"), headers=key)
     assert (other.status_code, other.json()["error"]["code"]) == (409, "SRD-L030")
     assert call("owner", "GET", "/budgets/dataset/trips").json()["used"] == 0.1
 
@@ -82,13 +82,13 @@ def test_owners_run_the_service(call: Caller) -> None:
 
 def test_approvals_travel(call: Caller) -> None:
     call("owner", "PATCH", "/admin/datasets/trips/policy", json={"approval": "0.2"})
-    refused = call("analyst", "POST", "/run", json=count("0.5"))
+    refused = call("analyst", "POST", "/query/run", json=count("0.5"))
     assert (refused.status_code, refused.json()["error"]["code"]) == (402, "SRD-B005")
     (wish,) = call("analyst", "GET", "/approvals").json()["approvals"]
     assert wish["id"] in refused.json()["error"]["message"]
     decided = call("owner", "POST", f"/admin/approvals/{wish['id']}", json={"approve": True, "reason": "fine"})
     assert decided.json()["state"] == "approved"
-    assert call("analyst", "POST", "/run", json=count("0.5")).status_code == 200
+    assert call("analyst", "POST", "/query/run", json=count("0.5")).status_code == 200
 
 
 ROUTES = [
@@ -96,8 +96,10 @@ ROUTES = [
     ("GET", "/openapi.json", None),
     ("GET", "/datasets", None),
     ("GET", "/datasets/trips", None),
-    ("POST", "/price", count()),
-    ("POST", "/run", count()),
+    ("POST", "/query/price", count()),
+    ("POST", "/query/run", count()),
+    ("POST", "/jobs/none/stop", None),
+    ("POST", "/jobs/none/resume", None),
     ("GET", "/jobs", None),
     ("GET", "/jobs/nothing", None),
     ("GET", "/releases", None),
@@ -163,13 +165,13 @@ def test_analysts_own_nothing(call: Caller) -> None:
 
 
 def test_anothers_is_unknown(call: Caller) -> None:
-    released = call("analyst", "POST", "/run", json=count()).json()
+    released = call("analyst", "POST", "/query/run", json=count()).json()
     for path in (f"/releases/{released['id']}", f"/receipts/{released['id']}"):
         assert call("analyst", "GET", path).status_code == 200
         assert call("other", "GET", path).status_code == 404
         there, not_there = call("other", "GET", path).json(), call("other", "GET", f"{path[:-2]}zz").json()
         assert there == not_there
-    assert call("stranger", "POST", "/price", json=count()).status_code == 404
+    assert call("stranger", "POST", "/query/price", json=count()).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -183,8 +185,7 @@ def test_anothers_is_unknown(call: Caller) -> None:
         ({"epsilon": -0.0}, 422),
         ({"epsilon": 5e-324}, 422),
         ({"extra": 1}, 422),
-        ({"words": {"extra": 1}}, 422),
-        ({"words": {"find": 1}}, 422),
+        ({"find": 1}, 422),
         ({"sql": "SELECT fare FROM trips"}, 422),
         ({"sql": "SELECT COUNT(*) FROM trips; DROP TABLE trips"}, 422),
         ({"sql": "x" * 100_001}, 422),
@@ -193,7 +194,7 @@ def test_anothers_is_unknown(call: Caller) -> None:
     ],
 )
 def test_requests_that_are_off(quiet_call: Caller, change: dict[str, object], status: int) -> None:
-    for path in ("/run",) if status == 402 else ("/price", "/run"):
+    for path in ("/query/run",) if status == 402 else ("/query/price", "/query/run"):
         refused = quiet_call("analyst", "POST", path, json={**count(), **change})
         assert refused.status_code == status
         error = refused.json()["error"]
@@ -203,7 +204,7 @@ def test_requests_that_are_off(quiet_call: Caller, change: dict[str, object], st
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b'{"dataset": NaN}', b"\xff\xfe", b'{"a":' * 2000])
 def test_bodies_that_are_not_json(quiet_call: Caller, body: bytes) -> None:
-    refused = quiet_call("analyst", "POST", "/run", content=body, headers={"Content-Type": "application/json"})
+    refused = quiet_call("analyst", "POST", "/query/run", content=body, headers={"Content-Type": "application/json"})
     assert refused.status_code in (400, 422)
     assert refused.json()["error"]["code"] == "SRD-S007"
 
@@ -211,12 +212,14 @@ def test_bodies_that_are_not_json(quiet_call: Caller, body: bytes) -> None:
 def test_numbers_that_json_should_not_hold(quiet_call: Caller) -> None:
     for number in (b"NaN", b"Infinity", b"-Infinity", b"1e999"):
         body = b'{"dataset": "trips", "sql": "SELECT COUNT(*) FROM trips", "epsilon": ' + number + b"}"
-        refused = quiet_call("analyst", "POST", "/run", content=body, headers={"Content-Type": "application/json"})
+        refused = quiet_call(
+            "analyst", "POST", "/query/run", content=body, headers={"Content-Type": "application/json"}
+        )
         assert refused.status_code == 422
 
 
 def test_addresses_and_methods_that_there_are_not(quiet_call: Caller) -> None:
-    for method, path, status in (("GET", "/nothing", 404), ("DELETE", "/run", 405), ("GET", "/price", 405)):
+    for method, path, status in (("GET", "/nothing", 404), ("DELETE", "/query/run", 405), ("GET", "/query/price", 405)):
         refused = quiet_call("analyst", method, path)
         assert refused.status_code == status
         assert refused.json()["error"]["code"] in ("SRD-S004", "SRD-S007")
@@ -253,10 +256,10 @@ def test_static_files_are_served(quiet_call: Caller) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "body"),
     [
-        ("POST", "/run", b'{"dataset":"trips","sql":"SELECT \\ud800","epsilon":1}'),
-        ("POST", "/run", b'{"dataset":"trips","sql":"SELECT \\u0000","epsilon":1}'),
-        ("POST", "/run", b'{"dataset":"trips","sql":"SELECT COUNT(*) AS n FROM trips","epsilon":"\\ud800"}'),
-        ("POST", "/run", b'{"\\ud800":1}'),
+        ("POST", "/query/run", b'{"dataset":"trips","sql":"SELECT \\ud800","epsilon":1}'),
+        ("POST", "/query/run", b'{"dataset":"trips","sql":"SELECT \\u0000","epsilon":1}'),
+        ("POST", "/query/run", b'{"dataset":"trips","sql":"SELECT COUNT(*) AS n FROM trips","epsilon":"\\ud800"}'),
+        ("POST", "/query/run", b'{"\\ud800":1}'),
         ("POST", "/admin/approvals/x", b'{"approve":true,"reason":"\\u0000"}'),
         ("GET", "/datasets/%00", None),
         ("GET", "/releases?dataset=%00", None),

@@ -14,10 +14,10 @@ from serve.places import ANALYST, AUDITOR, DECLARATIONS, OTHER, OWNER, STRANGER,
 from serve.tampering import RENAMED, alter
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 from sordino.ledger.receipt import verify_receipt
-from sordino.serve import auditing, verifying
 from sordino.serve.refusals import ForbiddenError, UnknownError
 from sordino.serve.service import Service
-from sordino.serve.verifying import Verifying
+from sordino.serve.telling import auditing, verifying
+from sordino.serve.telling.verifying import Verifying
 
 
 def awaited(service: Service) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def test_the_state_of_a_sound_ledger(service: Service) -> None:
 def test_entries_from_the_newest_on(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     service.register(OWNER, DECLARATIONS.replace("name: trips", "name: rides"), {"epsilon": 1})
     for who in (ANALYST, OTHER):
-        service.run(who, count(0.1))
+        service.run(who, "query", count(0.1))
     places = [each["position"] for each in service.newest_entries(AUDITOR, limit=4)["entries"]]
     assert places == [5, 4, 3, 2]
     assert service.newest_entries(AUDITOR, limit=4)["before"] == 2
@@ -62,7 +62,7 @@ def test_entries_from_the_newest_on(service: Service, monkeypatch: pytest.Monkey
 
 
 def test_an_entry_and_its_proof(service: Service) -> None:
-    service.run(ANALYST, count(0.1))
+    service.run(ANALYST, "query", count(0.1))
     found = service.entry(AUDITOR, 1)
     assert found["proof"]["holds"]
     assert found["entry"]["analyst"] == "ann"
@@ -72,10 +72,10 @@ def test_an_entry_and_its_proof(service: Service) -> None:
 
 
 def test_receipts_hold_or_say_what_is_wrong(service: Service) -> None:
-    text = service.run(ANALYST, count(0.1))["receipt"]
+    text = service.run(ANALYST, "query", count(0.1))["receipt"]
     found = service.check_receipt(STRANGER, f"\n{text}\n")
     assert (found["holds"], found["extended"], found["analyst"], found["compared"]) == (True, True, "ann", True)
-    service.run(ANALYST, count(0.1))
+    service.run(ANALYST, "query", count(0.1))
     assert service.check_receipt(STRANGER, text)["extended"]
     for tampered, code, word in (
         (text.replace('\\"confidence\\":0.95', '\\"confidence\\":0.96'), "SRD-L010", "release was altered"),
@@ -98,18 +98,18 @@ def test_a_receipt_of_another_history_is_told(tmp_path: Path) -> None:
     opened(first).close()
     shutil.copytree(first, second)
     with opened(first) as here, opened(second) as there:
-        text = here.run(ANALYST, count(0.1))["receipt"]
+        text = here.run(ANALYST, "query", count(0.1))["receipt"]
         assert verify_receipt(here.ledger.receipt(here.releases(ANALYST)[0]["id"]), there.ledger.key.text)
         found = there.check_receipt(ANALYST, text)
         assert (found["holds"], found["extended"]) == (True, False)
-        there.run(ANALYST, count(0.1))
+        there.run(ANALYST, "query", count(0.1))
         assert there.check_receipt(ANALYST, text)["extended"] is False
         assert here.check_receipt(ANALYST, text)["extended"] is True
 
 
 def test_a_watched_verification(service: Service) -> None:
     assert service.verification(AUDITOR) == {"state": "never"}
-    service.run(ANALYST, count(0.1))
+    service.run(ANALYST, "query", count(0.1))
     assert service.begin_verification(AUDITOR)["state"] in ("running", "done")
     found = awaited(service)
     assert (found["state"], found["by"], found["read"], found["of"]) == ("done", "ada", 3, 3)
@@ -117,7 +117,7 @@ def test_a_watched_verification(service: Service) -> None:
 
 
 def test_a_watched_verification_names_what_is_wrong(service: Service, tmp_path: Path) -> None:
-    receipt = service.run(ANALYST, count(0.1))["receipt"]
+    receipt = service.run(ANALYST, "query", count(0.1))["receipt"]
     alter(tmp_path, RENAMED)
     service.begin_verification(AUDITOR)
     found = awaited(service)
@@ -130,7 +130,7 @@ def test_a_watched_verification_names_what_is_wrong(service: Service, tmp_path: 
     assert service.entry(AUDITOR, 1)["proof"] is None
     assert service.check_receipt(ANALYST, receipt)["extended"] is None
     with pytest.raises(FrozenError):
-        service.run(ANALYST, count(0.1))
+        service.run(ANALYST, "query", count(0.1))
 
 
 def test_bytes_that_are_no_entry_are_shown_as_they_are(service: Service, tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_bytes_that_are_no_entry_are_shown_as_they_are(service: Service, tmp_pat
 
 
 def test_a_damaged_row_does_not_hide_the_others(service: Service, tmp_path: Path) -> None:
-    service.run(ANALYST, count(0.1))
+    service.run(ANALYST, "query", count(0.1))
     alter(tmp_path, "UPDATE ledger_entries SET body = 'a text' WHERE position = 1")
     kinds = [each["kind"] for each in service.newest_entries(AUDITOR)["entries"]]
     assert kinds == ["settled", "unreadable", "opened"]
@@ -218,7 +218,7 @@ def test_proposals_come_from_names_and_types_alone(service: Service) -> None:
 def test_parts_of_a_transparency_report_add_up(tmp_path: Path) -> None:
     with opened(tmp_path, {"epsilon": 3, "delta": "1e-6"}) as service:
         for epsilon in ("0.4", "0.05", "0.3"):
-            service.run(ANALYST, count(epsilon))
+            service.run(ANALYST, "query", count(epsilon))
         found = service.transparency(OWNER, "trips")
         assert sum(each["part"] for each in found["releases"]) == pytest.approx(found["budget"]["used"])
         assert found["lifetime"]["loss"]["epsilon"] < 3

@@ -14,6 +14,8 @@ from serve.places import ANALYST, OTHER, OWNER, count, opened
 from sordino.serve.app import STATIC
 from sordino.serve.service import Service
 
+pytestmark = pytest.mark.service
+
 CITIES = "SELECT city, COUNT(*) AS rides, AVG(fare) AS fare FROM trips GROUP BY city"
 PHONE = {"width": 320, "height": 720}
 
@@ -22,7 +24,7 @@ PHONE = {"width": 320, "height": 720}
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
     budget = {"epsilon": 1, "refresh": "month"}
     with opened(tmp_path_factory.mktemp("browser"), budget) as service, served(service) as address:
-        service.run(OTHER, count("0.1"))
+        service.run(OTHER, "query", count("0.1"))
         yield service, address
 
 

@@ -15,9 +15,11 @@ from playwright.sync_api import Browser, Page, expect
 from serve.browsers import Watched, served, watched
 from serve.places import ANALYST, OWNER, count, opened, settings_at, write_trips
 from serve.tampering import RENAMED, alter
-from sordino.serve import verifying
-from sordino.serve.proofs import verify
 from sordino.serve.service import Service
+from sordino.serve.telling import verifying
+from sordino.serve.telling.proofs import verify
+
+pytestmark = pytest.mark.service
 
 SQL = "SELECT city, COUNT(*) AS rides FROM trips GROUP BY city"
 FILLED = """name: trips
@@ -199,9 +201,9 @@ def _sees_through(seen: Watched, receipt: Path, folder: Path) -> None:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
     folder = tmp_path_factory.mktemp("story")
     with opened(folder, {"epsilon": 1}, public_transparency=True) as service, served(service) as address:
-        service.run(ANALYST, {"dataset": "trips", "sql": SQL, "epsilon": "0.1"})
+        service.run(ANALYST, "query", {"dataset": "trips", "sql": SQL, "epsilon": "0.1"})
         for _ in range(3):
-            service.run(ANALYST, count("0.01"))
+            service.run(ANALYST, "query", count("0.01"))
         service.admit(OWNER, "a-very-long-name@" + "sub." * 20 + "example.org", "analyst")
         service.cap(OWNER, "project", "w" * 120, {"epsilon": 1})
         yield service, address

@@ -18,7 +18,7 @@ from serve.conftest import Caller
 from serve.places import CANARY_NUMBER, CANARY_TEXT, COUNT, opened
 from sordino.serve import logs
 from sordino.serve.app import create_app
-from sordino.serve.browsing import COOKIE
+from sordino.serve.http.browsing import COOKIE
 from sordino.serve.service import Service
 
 LITERAL = "quasar-literal-5512"
@@ -122,10 +122,10 @@ def ask_all(call: Caller, heard: Everything) -> list[str]:
     released = []
     for sql in QUESTIONS:
         body = {"dataset": "trips", "sql": sql, "epsilon": "0.5"}
-        for path in ("/price", "/run"):
+        for path in ("/query/price", "/query/run"):
             response = call("analyst", "POST", path, json=body)
             heard.hear(f"{path} {sql}", response.text)
-            if path == "/run" and response.status_code == 200:
+            if path == "/query/run" and response.status_code == 200:
                 released.append(response.json()["id"])
     return released
 
@@ -162,7 +162,7 @@ def test_a_canary_is_found_nowhere(tmp_path: Path, scratch: Path) -> None:
             assert len(released) >= 4  # something was answered, so there was something to leak
             (home / "trips.parquet").rename(home / "gone")
             (home / "trips.parquet").write_text(f"{CANARY_TEXT},{CANARY_NUMBER}")
-            failed = call("analyst", "POST", "/run", json={"dataset": "trips", "sql": COUNT, "epsilon": "0.5"})
+            failed = call("analyst", "POST", "/query/run", json={"dataset": "trips", "sql": COUNT, "epsilon": "0.5"})
             assert failed.status_code == 424
             heard.hear("a failed run", failed.text)
             for path in (*ADDRESSES, *(f"/{kind}/{each}" for kind in ("releases", "receipts") for each in released)):
@@ -190,7 +190,7 @@ def test_a_canary_stays_out_of_the_words_of_a_mistake_of_ours(tmp_path: Path, mo
 
     heard = Everything()
     body = {"dataset": "trips", "sql": COUNT, "epsilon": "0.5"}
-    requests = (("POST", "/price", body), ("POST", "/run", body), ("GET", "/datasets/trips", None))
+    requests = (("POST", "/query/price", body), ("POST", "/query/run", body), ("GET", "/datasets/trips", None))
     with (
         every_record() as (ours, plain),
         opened(tmp_path) as service,
@@ -199,7 +199,7 @@ def test_a_canary_stays_out_of_the_words_of_a_mistake_of_ours(tmp_path: Path, mo
         call = Caller(service, client)
         for name in ("price", "run", "dataset"):
             monkeypatch.setattr(service, name, broken)
-        monkeypatch.setattr(service.jobs, "_run", broken)
+        monkeypatch.setattr("sordino.serve.asking.requests.run", broken)
         for method, path, sent in requests:
             response = call("analyst", method, path, json=sent)
             assert (response.status_code, response.json()["error"]["code"]) == (500, "SRD-S001")

@@ -10,7 +10,9 @@ import pytest
 from typer.testing import CliRunner
 
 from sordino.accounting.events import Gaussian, PoissonSampled, Pure, Repeated
+from sordino.errors import ArgumentError, UnsupportedError
 from sordino.serve import cli
+from sordino.version import VERSION
 
 runner = CliRunner()
 
@@ -46,7 +48,7 @@ def test_figures_are_rounded_away_from_the_truth() -> None:
     pld = next(q for q in json.loads(run(*words, "--json"))["quotes"] if q["calculus"] == "pld")
     row = next(line for line in run(*words).splitlines() if line.startswith("│ pld"))
     epsilon, lower = (float(cell) for cell in row.split("│")[2:4])
-    assert lower <= pld["at_least"] <= pld["epsilon"] <= epsilon
+    assert lower <= pld["pair_at_least"] <= pld["epsilon"] <= epsilon
 
 
 def test_pure_needs_no_delta() -> None:
@@ -57,6 +59,22 @@ def test_fixed_batches_are_priced_too() -> None:
     found = quotes("epsilon", "--noise", "5", "--batch", "10", "--population", "1000", "--delta", "1e-5")
     assert found["renyi"] is not None
     assert 0 < found["renyi"] < 1
+
+
+def test_prices_name_their_neighbours_and_follow_them() -> None:
+    words = ("epsilon", "--noise", "4", "--rate", "0.01", "--steps", "100", "--delta", "1e-5")
+    assert "for neighbours under add-remove," in run(*words)
+    coming = json.loads(run(*words, "--json"))
+    staying = json.loads(run(*words, "--relation", "replace-one", "--json"))
+    assert coming["neighbours"] == ["add-remove"]
+    assert staying["neighbours"] == ["replace-one", "zero-out"]
+    ours, theirs = (quote["quotes"][-1]["epsilon"] for quote in (coming, staying))
+    assert 1.3 * ours < theirs < 2.5 * ours
+    response = ("epsilon", "--noise", "1", "--mechanism", "randomized-response")
+    assert json.loads(run(*response, "--json"))["neighbours"] == ["replace-one", "zero-out"]
+    for refused in ([*response, "--relation", "add-remove"], [*response, "--rate", "0.01"]):
+        with pytest.raises((ArgumentError, UnsupportedError)):
+            runner.invoke(cli.app, refused, catch_exceptions=False)
 
 
 def test_events_of_a_file_are_priced_together(tmp_path) -> None:
@@ -138,3 +156,7 @@ def test_the_installed_command_answers() -> None:
     )
     assert result.returncode == 0, result.stderr
     assert "ε = 1" in result.stdout
+
+
+def test_the_version_is_told() -> None:
+    assert run("--version") == f"sordino {VERSION}\n"

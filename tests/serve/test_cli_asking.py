@@ -97,7 +97,7 @@ def test_patterns_are_called_as_their_directory_is(run: Commands) -> None:
         ((*INIT, "--name", "sordino"), "something else"),
         (("ask", COUNT, "--epsilon", "1"), "sordino init"),
         (("ask", COUNT, "--error", "much"), "0.05 of fare"),
-        (("ask", COUNT, "--epsilon", "1", "--size", "100"), "--error"),
+        (("ask", COUNT, "--error", "fare"), "0.05 of fare"),
         (("ask", COUNT, "--epsilon", "1", "--receipt", "nowhere/r.json"), "another file"),
         (("ask", COUNT, "--epsilon", "1", "--url", "https://example.org"), "token"),
         (("ask", COUNT, "--epsilon", "1", "--token", "x"), "url"),
@@ -138,7 +138,7 @@ def test_goals_reach_the_planner(begun: Commands) -> None:
     assert aimed["columns"][0]["half_widths"]["100"] <= 50
     assert aimed["confidence"] == 0.9
     mean = "SELECT AVG(fare) AS fare FROM trips"
-    assert float(begun.json("ask", mean, "--error", "5 of fare", "--size", "1000", "--dry-run")["epsilon"]) > 0
+    assert float(begun.json("ask", mean, "--error", "5 of fare in groups of 1000", "--dry-run")["epsilon"]) > 0
     assert float(begun.json("ask", COUNT, "--noise", "40", "--dry-run")["epsilon"]) > 0
 
 

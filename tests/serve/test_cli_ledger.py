@@ -12,12 +12,14 @@ import typer
 from serve.commanding import COUNT, Commands, commands_in
 from serve.places import OWNER
 from sordino import __main__ as whole
+from sordino.accounting.columns import Columns
 from sordino.ledger.ledger import Ledger
+from sordino.ledger.repricing import _due
 from sordino.serve import running
+from sordino.serve.keeping.shutting_out import shut_everybody_out
 from sordino.serve.refusals import UnauthenticatedError
 from sordino.serve.service import Service
 from sordino.serve.settings import Settings
-from sordino.serve.shutting_out import shut_everybody_out
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +42,10 @@ def run(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands
 
 def test_a_sound_ledger_is_said_to_be(run: Commands) -> None:
     assert "sound: 5 entries" in run("ledger", "verify")
-    assert run.json("ledger", "verify") == {"sound": True, "size": 5, "problems": []}
+    assert "prices were not checked" in run("ledger", "verify")
+    assert run.json("ledger", "verify") == {"sound": True, "size": 5, "repriced": False, "problems": []}
+    assert "every charge covers its event, priced again" in run("ledger", "verify", "--reprice")
+    assert run.json("ledger", "verify", "--reprice")["repriced"]
     key = (run.directory / "budget.db.pub").read_text().strip()
     assert "sound: 5" in run("ledger", "verify", "--place", "budget.db", "--key", key, "--witness", "budget.db.witness")
 
@@ -207,6 +212,24 @@ def test_receipts_hold_or_do_not(run: Commands) -> None:
     assert run.json(*words, code=1)["code"] in ("SRD-L009", "SRD-L010")
     receipt.write_text("{}")
     assert "SRD-L008" in run(*words, code=1)
+
+
+def test_who_charges_too_little_is_found_out(run: Commands, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("receipt", "verify", "r.json", "--key", "budget.db.pub")
+    said = run(*words)
+    assert "priced again: data set 'trips' in all of its " in said
+    assert "not checked: that all charges together kept within the budget" in said
+    assert run.json(*words)["not_checked"]
+    real = Columns.charge
+    with monkeypatch.context() as patch:  # the owner's accounting is another than everybody's
+        patch.setattr(Columns, "charge", lambda columns, event: (*real(columns, event)[:-1], 1))
+        run("ask", COUNT, "--epsilon", "0.5", "--receipt", "cheap.json")
+    words = ("receipt", "verify", "cheap.json", "--key", "budget.db.pub")
+    _due.cache_clear()
+    assert "DOES NOT HOLD: data set 'trips' was charged less than its event costs" in run(*words, code=1)
+    assert run.json(*words, code=1)["code"] == "SRD-L074"
+    assert "sound: " in run("ledger", "verify")
+    assert "NOT SOUND: entry " in run("ledger", "verify", "--reprice", code=1)
 
 
 def test_tokens_come_and_go(run: Commands) -> None:

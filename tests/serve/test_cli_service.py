@@ -14,15 +14,19 @@ import uvicorn
 import sordino as so
 from serve.commanding import COUNT, Commands, commands_in
 from serve.places import OWNER
+from servers import needs
 from sordino.ledger.keys import SigningKey
 from sordino.serve.app import create_app
 from sordino.serve.commands.place import settings_in
 from sordino.serve.service import Service
 
+pytestmark = pytest.mark.service
+
 
 @contextmanager
 def serving(service: Service) -> Iterator[str]:
     """Run a service on a free port of this machine; give its address."""
+    needs("service")
     server = uvicorn.Server(uvicorn.Config(create_app(service), port=0, log_config=None, ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import inspect
 import math
 from collections.abc import Callable, Iterator
 from datetime import date, datetime
@@ -20,12 +20,14 @@ from serve.places import COUNT, OWNER, opened
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, QuestionError, RunError
 from sordino.gate import ApprovalError
 from sordino.ledger.receipt import verify_receipt
+from sordino.query.ask import Ask
+from sordino.serve.afar.client import Connection
+from sordino.serve.afar.remote import Remote, UnreachableError
 from sordino.serve.app import create_app
-from sordino.serve.client import Connection, question
+from sordino.serve.questions.afar import RemoteAsk, Run
+from sordino.serve.questions.told import ToldAnswer
 from sordino.serve.refusals import BusyError, UnauthenticatedError, UnknownError
-from sordino.serve.remote import Remote, UnreachableError
 from sordino.serve.service import Service
-from sordino.serve.told import ToldAnswer
 
 CITIES = "SELECT city, COUNT(*) AS rides, AVG(fare) AS fare FROM trips GROUP BY city"
 
@@ -76,10 +78,10 @@ def test_the_words_are_those_of_a_local_account(house: Connection, service: Serv
     (listed,) = account.history
     assert listed["sql"] == CITIES
     assert "RemoteAsk" in repr(house.sql(COUNT))
-    facts = verify_receipt(answer.proof, service.ledger.key.text, answer.to_json().encode())
+    facts = verify_receipt(answer.receipt, service.ledger.key.text, answer.to_json().encode())
     assert facts.settled.id == listed["id"]
     assert house.answer(listed["id"]).to_json() == answer.to_json()
-    assert house.receipt(listed["id"]).release == answer.proof.release
+    assert house.receipt(listed["id"]).release == answer.receipt.release
     assert house.jobs() == []
 
 
@@ -97,7 +99,7 @@ def test_an_answer_is_a_table_as_at_home(house: Connection) -> None:
     assert "± " in repr(answer)
     assert len(answer.head(1)) == 1
     assert answer.head(1)["city"] == ["Oslo"]
-    assert answer.receipt["dataset"] == "trips"
+    assert answer.details["dataset"] == "trips"
     assert answer.plot("rides") is not None
     assert answer.noisy_names == ["rides", "fare"]
     with pytest.raises(ArgumentError, match="95 % alone"):
@@ -130,7 +132,7 @@ def test_dates_and_what_is_missing_come_back_as_they_were() -> None:
         {"name": "year", "kind": "integer", "values": [2026, 2027]},
         {"name": "n_low", "kind": "boolean", "values": [True, None]},
     ]
-    answer = ToldAnswer({"columns": columns, "confidence": 0.95, "notes": ["a note"], "receipt": {}})
+    answer = ToldAnswer({"columns": columns, "confidence": 0.95, "notes": ["a note"], "details": {}})
     first, second = answer.to_arrow(intervals=True).to_pylist()
     assert (first["day"], first["moment"]) == (date(2026, 1, 2), datetime(2026, 1, 2, 3, 4, 5))
     assert (first["n"], first["n_low_"], first["n_high"], first["n_low"]) == (3, -math.inf, 7.0, True)
@@ -144,7 +146,7 @@ def test_dates_and_what_is_missing_come_back_as_they_were() -> None:
 def test_a_lost_connection_is_charged_once(call: Caller, service: Service) -> None:
     wire = Lossy(client_of(call), losses=2)
     asked = {"dataset": "trips", "sql": COUNT, "epsilon": "0.1"}
-    found = Remote(wire, pause=lambda _: None).run(asked, None, lambda _: None)  # type: ignore[arg-type]
+    found = Remote(wire, pause=lambda _: None).run("query", asked, None, lambda _: None)  # type: ignore[arg-type]
     assert found["replayed"]
     assert len(wire.sent) == 3
     assert len({sent["Idempotency-Key"] for sent in wire.sent}) == 1
@@ -155,7 +157,7 @@ def test_a_connection_that_stays_lost_names_the_key(call: Caller, service: Servi
     wire, pauses = Lossy(client_of(call), losses=99), []
     asked = {"dataset": "trips", "sql": COUNT, "epsilon": "0.1"}
     with pytest.raises(UnreachableError, match=r"SRD-S019|charged once") as lost:
-        Remote(wire, pause=pauses.append).run(asked, "my-key", lambda _: None)  # type: ignore[arg-type]
+        Remote(wire, pause=pauses.append).run("query", asked, "my-key", lambda _: None)  # type: ignore[arg-type]
     assert "my-key" in lost.value.message
     assert pauses == [0.2, 0.4, 0.8, 1.6]
     assert service.budget(OWNER, "trips")["used"] == 0.1
@@ -248,23 +250,38 @@ def test_a_run_that_is_still_going_is_waited_for() -> None:
     answers: Iterator[httpx.Response] = iter([running, running, other])
     house = answering(lambda _: next(answers))
     with pytest.raises(ConflictError, match="decided"):
-        house.remote.run({"sql": COUNT}, "key", seen.append)
+        house.remote.run("query", {"sql": COUNT}, "key", seen.append)
     assert seen == ["running", "running"]
 
 
 def test_words_become_json() -> None:
-    words = {
-        "error": so.within("0.5", of="rides", size=100),
-        "bounding": so.bounding("weigh", rows=2),
-        "weights": {"rides": Fraction(1, 4)},
-        "find": None,
+    words = Run(
+        error=so.within("0.5", of="rides", size=100),
+        bounding=so.bounding("weigh", rows=2),
+        weights={"rides": 0.25},
+        project="one",
+        key="never sent",
+    )
+    asked = RemoteAsk(None, "trips", COUNT).question(words)  # type: ignore[arg-type]
+    assert asked == {
+        "dataset": "trips",
+        "sql": COUNT,
+        "error": {"within": "0.5", "of": "rides", "confidence": "0.95", "size": 100.0},
+        "bounding": {"method": "weigh", "rows": 2},
+        "weights": {"rides": 0.25},
+        "project": "one",
     }
-    asked = question("trips", COUNT, words)
-    assert asked["error"] == {"within": "0.5", "of": "rides", "confidence": "0.95", "size": 100.0}
-    assert asked["words"] == {"bounding": {"method": "weigh", "rows": 2}, "weights": {"rides": "0.25"}}
-    assert json.dumps(asked)
     with pytest.raises(ArgumentError, match="decimal"):
-        question("trips", COUNT, {"epsilon": Fraction(1, 3)})
+        RemoteAsk(None, "trips", COUNT).question(Run(epsilon=Fraction(1, 3)))  # type: ignore[arg-type]
+
+
+def test_the_words_afar_are_those_of_an_account_here() -> None:
+    here = inspect.signature(Ask.price).parameters
+    priced, ran = (inspect.signature(method).parameters for method in (RemoteAsk.price, RemoteAsk.run))
+    assert dict(priced) == {**here, "project": priced["project"]}
+    assert dict(ran) == {**priced, "key": ran["key"]}
+    with pytest.raises(ArgumentError, match="did you mean epsilon"):
+        RemoteAsk(None, "trips", COUNT).price(epsilom=1)  # type: ignore[arg-type,call-arg]
 
 
 def test_goals_and_bounding_travel(house: Connection) -> None:

@@ -20,19 +20,19 @@ from query.framed import PEOPLE, Arrangeable, table
 from serve.conftest import Caller
 from serve.places import OWNER
 from serve.test_client import CITIES, client_of
+from sordino.data.dataset import Dataset
+from sordino.data.metadata import Schema
 from sordino.errors import ArgumentError, BudgetError, QuestionError, SordinoError
-from sordino.query.data.dataset import Dataset
 from sordino.query.frame.aggregates import count
 from sordino.query.frame.draft import Draft
 from sordino.query.frame.frame import Frame
 from sordino.query.frame.windows import lag, row_number
 from sordino.query.frame.written import LONGEST, check_it_travels, read_calls
-from sordino.query.model.metadata import Schema
 from sordino.query.model.question import Question
-from sordino.serve.catalogue import _public
-from sordino.serve.client import Connection, question
-from sordino.serve.public_schema import schema_of
+from sordino.serve.afar.client import Connection
+from sordino.serve.questions.public_schema import schema_of
 from sordino.serve.service import Service
+from sordino.serve.telling.catalogue import _public
 
 # ---- from calls to text and back ------------------------------------------------------------------------------------
 
@@ -281,7 +281,7 @@ def test_method_calls_are_priced_and_run_as_the_same_question_in_sql(house: Conn
     assert (priced.event, priced.columns, priced.notes) == (written.event, written.columns, written.notes)
     answer = asked.order_by("-city").limit(2).run(epsilon="0.25", key="once")
     assert list(answer["city"]) == ["Rome", "Oslo"]
-    assert answer.receipt["question"].startswith("table('trips').group_by('city').agg(rides=count()")
+    assert answer.details["question"].startswith("table('trips').group_by('city').agg(rides=count()")
     size = service.checkpoint(OWNER)["size"]
     assert asked.order_by("-city").limit(2).run(epsilon="0.25", key="once").to_json() == answer.to_json()
     assert service.checkpoint(OWNER)["size"] == size
@@ -304,18 +304,13 @@ def test_mistakes_are_found_before_anything_is_sent(house: Connection, monkeypat
 
 def test_the_service_reads_calls_by_its_own_rules(quiet: Service) -> None:
     asked = {"dataset": "trips", "calls": "table('trips').agg(n=count())", "epsilon": "0.1"}
-    assert quiet.price(OWNER, asked)["sql"] == asked["calls"]
+    assert quiet.price(OWNER, "query", asked)["sql"] == asked["calls"]
     for change in ({"calls": "print(1)"}, {"calls": "table('other').agg(n=count())"}):
         with pytest.raises(QuestionError):
-            quiet.run(OWNER, {**asked, **change})
+            quiet.run(OWNER, "query", {**asked, **change})
     for change in ({"sql": "SELECT 1"}, {"calls": None}, {"calls": ""}):
         with pytest.raises(ArgumentError):
-            quiet.price(OWNER, {**asked, **change})
-    assert question("trips", "table('trips')", {"epsilon": 1}, "calls") == {
-        "dataset": "trips",
-        "calls": "table('trips')",
-        "epsilon": 1,
-    }
+            quiet.price(OWNER, "query", {**asked, **change})
 
 
 def told(dataset: Dataset) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from serve.places import CANARY_NUMBER, CANARY_TEXT, COUNT, OWNER, opened
 from serve.visits import HTML, HTMX, Visit, hidden
 from sordino.errors import QuestionError, SordinoError
 from sordino.serve.app import create_app
-from sordino.serve.dashboard.answers import shown_answer
+from sordino.serve.asking import requests
 from sordino.serve.dashboard.charts import MOST_ROWS, intervals, row_labels
-from sordino.serve.dashboard.question_form import Place, place_of, typed
-from sordino.serve.dashboard.vocabulary import vocabulary
+from sordino.serve.questions.answers import shown_answer
+from sordino.serve.questions.form import Place, place_of, typed
+from sordino.serve.questions.vocabulary import vocabulary
 
 Who = Callable[[str | None], Visit]
 
@@ -111,14 +112,14 @@ def test_what_does_not_fit_is_refused_with_what_would(visit: Who) -> None:
 
 def test_a_price_says_what_would_be_used_afterwards(tmp_path: Path) -> None:
     with opened(tmp_path, {"epsilon": 1, "delta": "1e-6"}) as service:
-        service.run(OWNER, {"dataset": "trips", "sql": CITIES, "epsilon": "0.2"})
-        asked = {"dataset": "trips", "sql": COUNT, "epsilon": "0.3", "words": {"mechanism": "gaussian"}}
-        price = service.price(OWNER, asked)
+        service.run(OWNER, "query", {"dataset": "trips", "sql": CITIES, "epsilon": "0.2"})
+        asked = {"dataset": "trips", "sql": COUNT, "epsilon": "0.3", "mechanism": "gaussian"}
+        price = service.price(OWNER, "query", asked)
         assert price["short"] is None
-        service.run(OWNER, asked)
+        service.run(OWNER, "query", asked)
         assert service.budget(OWNER, "trips")["used"] == price["used_after"]
         assert price["used_after"] != price["used"] + price["part"]  # other orders may have most left afterwards
-        over = service.price(OWNER, {**asked, "epsilon": "3"})
+        over = service.price(OWNER, "query", {**asked, "epsilon": "3"})
         assert over["used_after"] > 1
         assert over["short"] == "the budget of data set 'trips'"
 
@@ -166,14 +167,14 @@ def test_an_owner_may_let_the_noise_grow_instead(visit: Who) -> None:
 
 def test_a_long_run_shows_its_stage_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path, threshold_seconds=0) as service, TestClient(create_app(service)) as client:
-        go, whole = threading.Event(), type(service).run
+        go, whole = threading.Event(), requests.run
 
-        def slow(who: Any, question: Any, key: Any, stage: Any) -> Any:
-            stage("running")
+        def slow(house: Any, who: Any, kind: Any, plain: Any, key: Any, running: Any) -> Any:
+            running.stage("running")
             go.wait(60)
-            return whole(service, who, question, key, stage)
+            return whole(house, who, kind, plain, key, running)
 
-        monkeypatch.setattr(service.jobs, "_run", slow)
+        monkeypatch.setattr(requests, "run", slow)
         ann = Visit(service, client, service.issue_token(OWNER, "ann", "analyst", ["trips"]))
         bob = Visit(service, client, service.issue_token(OWNER, "bob", "analyst", ["trips"]))
         begun = ann.fill("/console/run", HTMX, **form())
@@ -274,7 +275,7 @@ def test_answers_are_drawn_and_shown_as_they_are() -> None:
         ],
         "confidence": 0.9,
         "notes": [],
-        "receipt": {"price": {"epsilon": "1/3", "rho": None, "delta": "1/1000000000"}},
+        "details": {"price": {"epsilon": "1/3", "rho": None, "delta": "1/1000000000"}},
     }
     assert row_labels(answer)[:3] == ["none", "none (2)", "0"]
     ((name, spec),) = intervals(answer)

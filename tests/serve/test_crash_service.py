@@ -15,6 +15,8 @@ from serve.replicas import Replica
 from sordino.ledger.entries import Reserved
 from sordino.ledger.ledger import Ledger
 
+pytestmark = pytest.mark.service
+
 CLIENTS = 8
 
 
@@ -24,7 +26,7 @@ class Clients:
     def __init__(self, address: str, token: str) -> None:
         self.answered: list[str] = []
         self.refused: list[int] = []
-        self._asked = (f"{address}/api/v1/run", {"Authorization": f"Bearer {token}"})
+        self._asked = (f"{address}/api/v1/query/run", {"Authorization": f"Bearer {token}"})
         self._threads = [threading.Thread(target=self._ask) for _ in range(CLIENTS)]
         for thread in self._threads:
             thread.start()

@@ -226,7 +226,7 @@ def test_a_mistake_of_ours_is_a_mute_page(call: Caller, monkeypatch: pytest.Monk
 
 def test_home_shows_budgets(visit: Who) -> None:
     ann = visit("analyst")
-    ann.service.run(ANALYST, count("0.25"))
+    ann.service.run(ANALYST, "query", count("0.25"))
     text = ann.see("/").text
     assert "25 % of ε = 1 used" in text
     assert "Your own budget" not in text
@@ -237,8 +237,8 @@ def test_home_shows_budgets(visit: Who) -> None:
 
 def test_a_data_sets_page_says_all_that_is_public(visit: Who) -> None:
     ann = visit("analyst")
-    ann.service.run(ANALYST, count("0.25"))
-    ann.service.run(OWNER, count("0.125"))
+    ann.service.run(ANALYST, "query", count("0.25"))
+    ann.service.run(OWNER, "query", count("0.125"))
     ann.service.set_policy(OWNER, "trips", {"most": "0.5", "approval": "0.3", "pause": 0, "degrade": True})
     text = ann.see("/datasets/trips").text
     for words in (

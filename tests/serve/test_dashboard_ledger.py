@@ -19,9 +19,9 @@ from sordino.accounting.event import EVENT_TYPES
 from sordino.errors import FrozenError
 from sordino.ledger.entries import KINDS
 from sordino.ledger.receipt import Receipt, verify_receipt
-from sordino.serve import event_words
 from sordino.serve.dashboard import entry_words, explorer, released
-from sordino.serve.identity import Principal
+from sordino.serve.keeping.identity import Principal
+from sordino.serve.telling import event_words
 
 Who = Callable[[str | None], Visit]
 
@@ -42,8 +42,8 @@ def verified(somebody: Visit) -> str:
 
 def test_releases_are_an_analysts_own(visit: Who) -> None:
     ann = visit("analyst")
-    mine = ann.service.run(ANALYST, count(0.1))["id"]
-    theirs = ann.service.run(OTHER, count(0.1))["id"]
+    mine = ann.service.run(ANALYST, "query", count(0.1))["id"]
+    theirs = ann.service.run(OTHER, "query", count(0.1))["id"]
     listed = ann.see("/releases").text
     assert mine in listed
     assert theirs not in listed
@@ -62,7 +62,7 @@ def test_releases_are_an_analysts_own(visit: Who) -> None:
 def test_releases_come_page_by_page(visit: Who, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(released, "PAGE", 2)
     ann = visit("analyst")
-    ids = [ann.service.run(ANALYST, count(0.1))["id"] for _ in range(3)]
+    ids = [ann.service.run(ANALYST, "query", count(0.1))["id"] for _ in range(3)]
     first = ann.see("/releases").text
     assert [identifier in first for identifier in ids] == [False, True, True]
     assert '<a href="?before=3" rel="next">' in first
@@ -73,7 +73,7 @@ def test_releases_come_page_by_page(visit: Who, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_release_says_all_that_is_known_of_it(visit: Who) -> None:
     ann = visit("analyst")
-    found = ann.service.run(ANALYST, {"dataset": "trips", "sql": GROUPS, "epsilon": "0.2"})
+    found = ann.service.run(ANALYST, "query", {"dataset": "trips", "sql": GROUPS, "epsilon": "0.2"})
     page = ann.see(f"/releases/{found['id']}").text
     for words in ("ε = 0.2", "20 %", "Oslo", "Intervals at 95 %", "discrete Laplace noise", "P[k] ∝ exp(−|k| / "):
         assert words in page
@@ -88,7 +88,7 @@ def test_a_release_says_all_that_is_known_of_it(visit: Who) -> None:
 
 def test_the_receipt_is_downloaded_byte_for_byte(visit: Who) -> None:
     ann = visit("analyst")
-    identifier = ann.service.run(ANALYST, count(0.1))["id"]
+    identifier = ann.service.run(ANALYST, "query", count(0.1))["id"]
     given = ann.see(f"/releases/{identifier}/receipt.json")
     assert given.headers["content-disposition"] == f'attachment; filename="receipt-{identifier}.json"'
     assert given.headers["content-type"] == "application/json"
@@ -98,7 +98,7 @@ def test_the_receipt_is_downloaded_byte_for_byte(visit: Who) -> None:
 
 def test_what_came_to_nothing_is_said(visit: Who) -> None:
     ann, ledger = visit("analyst"), visit("owner").service.ledger
-    identifier = ann.service.run(ANALYST, count(0.1))["id"]
+    identifier = ann.service.run(ANALYST, "query", count(0.1))["id"]
     record = ann.service.journal.record(identifier)
     assert record is not None
     record.settled, record.code = None, "SRD-R001"
@@ -113,7 +113,7 @@ def test_what_came_to_nothing_is_said(visit: Who) -> None:
 @pytest.mark.parametrize("role", ["analyst", "stranger", "auditor", "owner"])
 def test_whoever_is_known_may_have_a_receipt_checked(visit: Who, role: str) -> None:
     somebody = visit(role)
-    text = somebody.service.run(ANALYST, count(0.1))["receipt"]
+    text = somebody.service.run(ANALYST, "query", count(0.1))["receipt"]
     assert "nothing of it is kept" in somebody.see("/receipts").text
     holds = somebody.fill("/receipts", text=text).text
     assert "This receipt holds" in holds
@@ -129,7 +129,7 @@ def test_whoever_is_known_may_have_a_receipt_checked(visit: Who, role: str) -> N
 
 def test_a_receipt_may_be_uploaded(visit: Who) -> None:
     ann = visit("analyst")
-    text = ann.service.run(ANALYST, count(0.1))["receipt"]
+    text = ann.service.run(ANALYST, "query", count(0.1))["receipt"]
 
     def upload(content: bytes) -> Response:
         fields = {"csrf": ann.csrf, "text": HOSTILE}
@@ -153,7 +153,7 @@ def test_the_ledger_is_for_owners_and_auditors(visit: Who) -> None:
 
 def test_entries_in_words_with_bytes_and_proof(visit: Who, monkeypatch: pytest.MonkeyPatch) -> None:
     auditor = visit("auditor")
-    auditor.service.run(ANALYST, count(0.1))
+    auditor.service.run(ANALYST, "query", count(0.1))
     auditor.service.set_budget(OWNER, "trips", {"epsilon": 2}, f"a second year {HOSTILE}")
     page = auditor.see("/ledger").text
     for words in (
@@ -181,7 +181,7 @@ def test_entries_in_words_with_bytes_and_proof(visit: Who, monkeypatch: pytest.M
 
 def test_an_auditor_verifies(visit: Who) -> None:
     auditor = visit("auditor")
-    auditor.service.run(ANALYST, count(0.1))
+    auditor.service.run(ANALYST, "query", count(0.1))
     assert "Verify now" in auditor.see("/ledger").text
     assert "All 3 entries were read and replayed" in verified(auditor)
     assert auditor.send("/ledger/verify").status_code == 403
@@ -193,7 +193,7 @@ def test_an_auditor_verifies(visit: Who) -> None:
 
 def test_a_tampered_ledger_is_named_and_said_to_be_frozen(visit: Who, tmp_path: Path) -> None:
     auditor = visit("auditor")
-    auditor.service.run(ANALYST, count(0.1))
+    auditor.service.run(ANALYST, "query", count(0.1))
     alter(tmp_path, RENAMED)
     found = verified(auditor)
     assert 'The first bad entry is <a href="/ledger/1">entry 1</a>' in found
@@ -226,6 +226,7 @@ def test_every_kind_of_entry_and_event_has_words() -> None:
     burnt = {"by": "olga", "reason": "a fire", "lost_from": 3, "lost_to": 5, "burnt": []}
     for kind, entry in {
         "failed": {"id": "1-00", "code": "SRD-R001"},
+        "part": {"id": "1-00", "number": 3},
         "refreshed": {"scope": "analyst:ann", "period": 7},
         "checkpointed": {"note": "origin\n4096\nroot\n\nsignature"},
         "frozen": {"code": "SRD-L061"},
@@ -253,7 +254,7 @@ def test_noise_never_seems_wider_and_losses_never_smaller_than_they_are() -> Non
 def test_hostile_names_are_texts_wherever_they_stand(visit: Who) -> None:
     owner = visit("owner")
     hostile = Principal(HOSTILE, "analyst", frozenset({"trips"}))
-    released_ = owner.service.run(hostile, {"dataset": "trips", "sql": GROUPS, "epsilon": "0.1"})
+    released_ = owner.service.run(hostile, "query", {"dataset": "trips", "sql": GROUPS, "epsilon": "0.1"})
     paths = ("/releases", f"/releases/{released_['id']}", "/ledger", "/ledger/1", "/transparency/trips")
     for path in paths:
         page = owner.see(path).text
@@ -264,7 +265,12 @@ def test_hostile_names_are_texts_wherever_they_stand(visit: Who) -> None:
 
 def test_whoever_audits_needs_no_web_framework() -> None:
     read = [path.read_text() for path in (Path(sordino.__file__).parent / "audit").rglob("*.py")]
-    assert any("sordino.serve.event_words" in text for text in read)
-    framework = ("sordino.serve.dashboard", "sordino.serve.api", "sordino.serve.app", "sordino.serve.browsing")
+    assert any("sordino.serve.telling.event_words" in text for text in read)
+    framework = (
+        "sordino.serve.dashboard",
+        "sordino.serve.api",
+        "sordino.serve.app",
+        "sordino.serve.http.browsing",
+    )
     assert not [name for name in framework if any(name in text for text in read)]
     assert "fastapi" not in Path(event_words.__file__).read_text()

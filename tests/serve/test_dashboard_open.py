@@ -41,7 +41,7 @@ def test_pages_are_for_those_who_are_known(visit: Who) -> None:
 
 
 def test_pages_are_for_everybody_where_the_owner_says_so(public: Visit) -> None:
-    public.service.run(ANALYST, count("0.2"))
+    public.service.run(ANALYST, "query", count("0.2"))
     for path in OPEN:
         assert public.see(path).status_code == 200
     page = public.see("/transparency/trips").text
@@ -72,7 +72,7 @@ def test_a_budget_that_begins_anew_promises_nothing_for_a_lifetime(tmp_path: Pat
         opened(tmp_path, {"rho": 1, "refresh": "month"}, public_transparency=True) as service,
         TestClient(create_app(service)) as client,
     ):
-        service.run(ANALYST, {"dataset": "trips", "sql": COUNT, "rho": "0.1"})
+        service.run(ANALYST, "query", {"dataset": "trips", "sql": COUNT, "rho": "0.1"})
         page = client.get("/transparency/trips", headers=HTML).text
         for words in ("nothing is promised for a lifetime", "losses of periods add up", "Gaussian noise", "ρ = 0.1"):
             assert words in page
@@ -80,7 +80,7 @@ def test_a_budget_that_begins_anew_promises_nothing_for_a_lifetime(tmp_path: Pat
 
 def test_who_comes_back_with_an_old_cookie_is_nobody(public: Visit) -> None:
     token = public.service.issue_token(OWNER, "zoe", "owner")
-    public.service.run(ANALYST, count("0.2"))
+    public.service.run(ANALYST, "query", count("0.2"))
     zoe = Visit(public.service, public.client, token)
     assert "by ann" in zoe.see("/transparency/trips").text
     public.service.revoke_token(OWNER, public.service.tokens(OWNER)[0]["id"])
@@ -97,7 +97,7 @@ def test_nobody_asks_too_often(tmp_path: Path) -> None:
 
 
 def test_names_and_questions_are_for_owners_and_auditors(visit: Who) -> None:
-    released = visit("owner").service.run(OTHER, count("0.2"))["id"]
+    released = visit("owner").service.run(OTHER, "query", count("0.2"))["id"]
     for role, named in (("owner", True), ("auditor", True), ("analyst", False)):
         page = visit(role).see("/transparency/trips").text
         assert (released in page, "by bob" in page) == (named, named)
@@ -105,7 +105,7 @@ def test_names_and_questions_are_for_owners_and_auditors(visit: Who) -> None:
 
 def test_releases_come_page_by_page(call: Caller, visit: Who, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(openness, "PAGE", 2)
-    ids = [call.service.run(ANALYST, count("0.1"))["id"] for _ in range(3)]
+    ids = [call.service.run(ANALYST, "query", count("0.1"))["id"] for _ in range(3)]
     owner = visit("owner")
     first, second = owner.see("/transparency/trips").text, owner.see("/transparency/trips?before=3").text
     assert [each in first for each in ids] == [False, True, True]

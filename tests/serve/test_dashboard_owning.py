@@ -38,7 +38,7 @@ def wish(somebody: Visit) -> str:
     """Let an analyst ask for more than the owner lets pass, and return the id of what waits."""
     somebody.service.set_policy(OWNER, "trips", {"approval": "0.25"})
     with pytest.raises(ApprovalError):
-        somebody.service.run(ANALYST, count("0.5"))
+        somebody.service.run(ANALYST, "query", count("0.5"))
     return str(somebody.service.approvals(OWNER)[0]["id"])
 
 
@@ -294,7 +294,7 @@ def test_an_approval_is_decided_and_used_once(visit: Who) -> None:
     assert "agreed by the board" in mine
     assert "/console?dataset=trips&amp;sql=SELECT" in mine
     assert "epsilon=0.5" in mine
-    assert ann.service.run(ANALYST, count("0.5"))["replayed"] is False
+    assert ann.service.run(ANALYST, "query", count("0.5"))["replayed"] is False
     assert "Approved, and run since" in ann.see(f"/approvals/{identifier}").text
     assert owner.fill(f"/approvals/{identifier}", decision="approve").status_code == 409
 
@@ -311,14 +311,14 @@ def test_to_decline_needs_a_reason_that_the_analyst_reads(visit: Who) -> None:
     assert HOSTILE not in mine
     assert HOSTILE in unescape(mine)
     with pytest.raises(ApprovalError):
-        ann.service.run(ANALYST, count("0.5"))
+        ann.service.run(ANALYST, "query", count("0.5"))
 
 
 def test_hostile_questions_are_texts_on_the_owners_pages(visit: Who) -> None:
     owner = visit("owner")
     owner.service.set_policy(OWNER, "trips", {"approval": "0.25"})
     with pytest.raises(ApprovalError):
-        owner.service.run(OTHER, {"dataset": "trips", "sql": HOSTILE_SQL, "epsilon": "0.5"})
+        owner.service.run(OTHER, "query", {"dataset": "trips", "sql": HOSTILE_SQL, "epsilon": "0.5"})
     identifier = owner.service.approvals(OWNER)[0]["id"]
     for path in ("/office", "/approvals", f"/approvals/{identifier}"):
         assert HOSTILE not in owner.see(path).text

@@ -22,7 +22,7 @@ from sordino.serve.demo import showing, story
 from sordino.serve.demo.drawing import Whisker, spending, whiskers
 from sordino.serve.demo.rides import DECLARATIONS, QUESTIONS, RIDERS, write_rides
 from sordino.serve.demo.story import UnexpectedError
-from sordino.serve.identity import local_owner
+from sordino.serve.keeping.identity import local_owner
 from sordino.serve.service import Service
 
 MAKEFILE = Path(__file__).parent.parent.parent / "Makefile"
@@ -141,7 +141,7 @@ def test_the_report_needs_nothing_from_elsewhere(told: tuple[Path, str]) -> None
     assert page.count("<svg") == 5
     assert not re.search(r"https?://|<script|<img|url\(", page)
     assert "prefers-color-scheme:dark" in page
-    assert page.count("<details><summary>Receipt") == len(QUESTIONS)
+    assert page.count("<details><summary>Details") == len(QUESTIONS)
     assert "An altered byte is found" in page
     assert not re.search(r"\b(nan|inf)\b", page)
 

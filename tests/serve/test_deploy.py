@@ -22,7 +22,7 @@ from serve.places import settings_at
 from sordino.serve import cli, running
 from sordino.serve.service import Service
 from sordino.serve.settings import PREFIX, Settings
-from sordino.serve.watching import TOKEN
+from sordino.serve.witness.watching import TOKEN
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -113,6 +113,7 @@ def _environment(directory: Path) -> dict[str, str]:
     return given
 
 
+@pytest.mark.service
 def test_what_compose_says_to_type_lets_an_owner_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, text in _environment(tmp_path).items():
         monkeypatch.setenv(name, text)

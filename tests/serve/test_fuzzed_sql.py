@@ -120,7 +120,7 @@ class Fuzzing:
         self._loop.close()
 
     def _post(self, verb: str, content: str) -> Any:
-        asked = self._client.post(f"/api/v1/{verb}", content=content, headers=self._headers)
+        asked = self._client.post(f"/api/v1/query/{verb}", content=content, headers=self._headers)
         response = self._loop.run_until_complete(asked)
         assert response.status_code < 500, response.text
         for canary in (*CANARY_TEXTS, *CANARY_NUMBERS):
@@ -209,7 +209,7 @@ def test_whether_a_row_counts_does_not_depend_on_those_beside_it(tmp_path: Path)
             declared = declared.replace("      tips: {bounds: [0, 40]}\n", "").replace("name: rides", "name: others")
             under_fire.service.register(OWNER, declared, {"epsilon": 500})
             question = {"dataset": "others", "sql": "SELECT COUNT(*) AS n FROM rides WHERE fare > 1e9", "epsilon": 400}
-            (column,) = under_fire.service.run(OWNER, question)["answer"]["columns"]
+            (column,) = under_fire.service.run(OWNER, "query", question)["answer"]["columns"]
             answers.append(round(column["values"][0]))
     assert answers == [1, 2]  # what is no number is above all of them, whatever else the file holds
 
@@ -219,9 +219,9 @@ def test_the_checks_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         asked = "SELECT COUNT(*) AS n FROM rides", {"epsilon": "0.1"}
         under_fire.ask(*asked)
         price = under_fire.service.price
-        monkeypatch.setattr(under_fire.service, "price", lambda who, asked: price(who, asked) | {"x": CANARY_TEXTS[0]})
+        monkeypatch.setattr(under_fire.service, "price", lambda *asked: price(*asked) | {"x": CANARY_TEXTS[0]})
         with pytest.raises(AssertionError, match="canary"):
             under_fire.ask(*asked)
-        monkeypatch.setattr(under_fire.service, "price", lambda who, asked: under_fire.service.run(who, asked))
+        monkeypatch.setattr(under_fire.service, "price", lambda *asked: under_fire.service.run(*asked))
         with pytest.raises(AssertionError, match="a price was charged"):
             under_fire.ask(*asked)

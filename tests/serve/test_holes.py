@@ -21,11 +21,11 @@ from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
 from sordino.ledger.vectors import vector_text
 from sordino.ledger.witness import Seen
-from sordino.serve.house import Opened
+from sordino.query.engine.memory import Memory
 from sordino.serve.refusals import SettingsError, StateError
 from sordino.serve.service import Service
-from sordino.serve.witness_line import UnreachedError
-from sordino.serve.witnessing import RemoteWitness
+from sordino.serve.witness.line import UnreachedError
+from sordino.serve.witness.witnessing import RemoteWitness
 
 BY_TABLES = """
 name: shop
@@ -91,28 +91,28 @@ def test_bad_keys_take_no_room_from_others(tmp_path: Path) -> None:
     with opened(tmp_path, workers=1, queue=1) as service:
         for _ in range(5):
             with pytest.raises(ArgumentError):
-                service.jobs.submit(ANALYST, count(), "no\u00a0key")
-        assert service.jobs.submit(OTHER, count()).future.result()["dataset"] == "trips"
+                service.submit(ANALYST, "query", count(), "no\u00a0key")
+        assert service.submit(OTHER, "query", count()).future.result()["dataset"] == "trips"
 
 
 def test_within_a_slot_no_answer_says_when_its_engine_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with opened(tmp_path, slot_seconds=2.0) as service:
-        real = Opened.compute
+        real = Memory.compute
 
         def slowly(*words: Any) -> Any:
             time.sleep(1.1)
             return real(*words)
 
-        monkeypatch.setattr(Opened, "compute", slowly)
-        found = service.run(ANALYST, count())
+        monkeypatch.setattr(Memory, "compute", slowly)
+        found = service.run(ANALYST, "query", count())
     reserved = json.loads(json.loads(found["receipt"])["reserved"])["time"] / 1000
-    assert datetime.fromisoformat(found["answer"]["receipt"]["time"]).timestamp() <= reserved + 0.5
+    assert datetime.fromisoformat(found["answer"]["details"]["time"]).timestamp() <= reserved + 0.5
 
 
 def test_the_public_reads_no_piece_of_a_question(tmp_path: Path) -> None:
     with opened(tmp_path, public_transparency=True) as service:
         asked = "SELECT SUM(CASE WHEN fare > 42.5 THEN fare ELSE 0 END) AS s FROM trips"
-        service.run(ANALYST, {"dataset": "trips", "sql": asked, "epsilon": "0.1"})
+        service.run(ANALYST, "query", {"dataset": "trips", "sql": asked, "epsilon": "0.1"})
         for who in (None, OTHER):
             told = service.transparency(who, "trips")
             assert "42.5" not in json.dumps(told)
@@ -180,7 +180,7 @@ def test_nothing_is_signed_with_half_a_secret(tmp_path: Path) -> None:
 
 
 def test_an_auditor_of_one_data_set_reads_no_entries_about_others(call: Caller) -> None:
-    call.service.run(ANALYST, count())
+    call.service.run(ANALYST, "query", count())
     call.tokens["limited"] = call.service.issue_token(OWNER, "lia", "auditor", ["another"])
     for path in (
         "/ledger/entries?start=0&end=9",

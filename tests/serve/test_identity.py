@@ -10,8 +10,8 @@ import pytest
 
 from serve.places import OWNER
 from sordino.errors import ArgumentError
-from sordino.serve import identity
-from sordino.serve.identity import Principal, check_csrf, local_owner
+from sordino.serve.keeping import identity
+from sordino.serve.keeping.identity import Principal, check_csrf, local_owner
 from sordino.serve.refusals import ForbiddenError, UnauthenticatedError
 from sordino.serve.service import Service
 

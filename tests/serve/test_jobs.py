@@ -14,15 +14,16 @@ from serve.conftest import Caller
 from serve.places import ANALYST, AUDITOR, OTHER, OWNER, count, opened, settings_at
 from sordino.errors import ConflictError, RunError
 from sordino.gate import ApprovalError
+from sordino.query.engine.memory import Memory
 from sordino.serve.app import create_app
-from sordino.serve.house import Opened
-from sordino.serve.identity import Principal
-from sordino.serve.interrupted import INTERRUPTED
-from sordino.serve.questions import key_digest
-from sordino.serve.reading import Read
+from sordino.serve.asking.interrupted import INTERRUPTED
+from sordino.serve.asking.requests import key_digest
+from sordino.serve.asking.slots import left_of_slot
+from sordino.serve.keeping.identity import Principal
+from sordino.serve.kinds.kind import digest
+from sordino.serve.questions.reading import Read
 from sordino.serve.refusals import BusyError, StateError, UnknownError
 from sordino.serve.service import Service
-from sordino.serve.slots import left_of_slot
 
 
 class SlowEngine:
@@ -30,14 +31,14 @@ class SlowEngine:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.begun, self.go = threading.Event(), threading.Event()
-        compute = Opened.compute
+        compute = Memory.compute
 
-        def slow(opened: Opened, task: Any, salt: int) -> Any:
+        def slow(memory: Memory, task: Any, salt: int) -> Any:
             self.begun.set()
             assert self.go.wait(30)
-            return compute(opened, task, salt)
+            return compute(memory, task, salt)
 
-        monkeypatch.setattr(Opened, "compute", slow)
+        monkeypatch.setattr(Memory, "compute", slow)
 
 
 def _ended(look: Any) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def test_a_long_run_becomes_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     engine = SlowEngine(monkeypatch)
     with opened(tmp_path, threshold_seconds=0.05) as service, TestClient(create_app(service)) as client:
         call = Caller(service, client)
-        accepted = call("analyst", "POST", "/run", json=count(), headers={"Idempotency-Key": "one"})
+        accepted = call("analyst", "POST", "/query/run", json=count(), headers={"Idempotency-Key": "one"})
         assert accepted.status_code == 202
         job = accepted.json()["job"]
         assert accepted.headers["location"] == f"/api/v1/jobs/{job['id']}"
@@ -64,7 +65,7 @@ def test_a_long_run_becomes_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert call("auditor", "GET", f"/jobs/{job['id']}").status_code == 404
         assert call("other", "GET", "/jobs").json() == {"jobs": []}
         assert call("owner", "GET", f"/jobs/{job['id']}").status_code == 200
-        again = call("analyst", "POST", "/run", json=count(), headers={"Idempotency-Key": "one"})
+        again = call("analyst", "POST", "/query/run", json=count(), headers={"Idempotency-Key": "one"})
         assert (again.status_code, again.json()["error"]["code"]) == (409, "SRD-S008")
         engine.go.set()
         ended = _ended(lambda: call("analyst", "GET", f"/jobs/{job['id']}").json())
@@ -76,7 +77,7 @@ def test_a_long_run_becomes_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_long_run_that_fails_is_a_failed_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = SlowEngine(monkeypatch)
     with opened(tmp_path) as service:
-        job = service.jobs.submit(ANALYST, count())
+        job = service.submit(ANALYST, "query", count())
         assert engine.begun.wait(30)
         service.jobs.keep(job)
         (tmp_path / "trips.parquet").write_bytes(b"gone")
@@ -89,7 +90,7 @@ def test_a_long_run_that_fails_is_a_failed_job(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_run_that_is_refused_while_it_is_kept(service: Service) -> None:
-    job = service.jobs.submit(ANALYST, count(5))
+    job = service.submit(ANALYST, "query", count(5))
     assert job.future.exception(30) is not None
     kept = service.jobs.keep(job)
     assert (kept["stage"], kept["error"]["code"]) == ("failed", "SRD-B001")
@@ -100,8 +101,8 @@ def test_mistakes_of_ours_are_mute(service: Service, monkeypatch: pytest.MonkeyP
     def broken(*_: Any) -> None:
         raise ValueError("secret 4711")
 
-    monkeypatch.setattr(service.jobs, "_run", broken)
-    job = service.jobs.submit(ANALYST, count())
+    monkeypatch.setattr("sordino.serve.asking.requests.run", broken)
+    job = service.submit(ANALYST, "query", count())
     assert isinstance(job.future.exception(30), ValueError)
     kept = service.jobs.keep(job)
     assert kept["error"]["code"] == "SRD-S001"
@@ -111,29 +112,30 @@ def test_mistakes_of_ours_are_mute(service: Service, monkeypatch: pytest.MonkeyP
 def test_there_is_an_end_to_the_queue(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = SlowEngine(monkeypatch)
     with opened(tmp_path, workers=1, queue=1) as service:
-        jobs = [service.jobs.submit(ANALYST, count()) for _ in range(2)]
+        jobs = [service.submit(ANALYST, "query", count()) for _ in range(2)]
         with pytest.raises(BusyError) as refused:
-            service.jobs.submit(OTHER, count())
+            service.submit(OTHER, "query", count())
         assert refused.value.code == "SRD-S014"
         engine.go.set()
         for job in jobs:
             job.future.result(30)
-        service.jobs.submit(OTHER, count()).future.result(30)
+        service.submit(OTHER, "query", count()).future.result(30)
         assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.3)
 
 
 def test_what_a_crash_leaves_behind_is_written_down(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        service.run(ANALYST, count(), "settled")
-        data, gate = service.house.asking(
-            ANALYST, service.house.asked(ANALYST, "trips"), key=key_digest(ANALYST, "open"), asked="0" * 64
+        service.run(ANALYST, "query", count(), "settled")
+        data = service.house.asking(
+            ANALYST, service.house.asked(ANALYST, "trips"), key=key_digest(ANALYST, "open"), digest="0" * 64
         )
         plan = data.sql("SELECT COUNT(*) AS rides FROM trips").plan(epsilon="0.1")
-        gate.reserve_plan(plan)  # and here the process dies
+        data.begin(plan)  # and here the process dies
         for key in ("settled", "open", "never"):
             service.house.registry.put_job(
                 id=key,
                 subject="ann",
+                kind="query",
                 dataset="trips",
                 key=key_digest(ANALYST, key),
                 instance=service.settings.instance,
@@ -155,10 +157,13 @@ def test_what_a_crash_leaves_behind_is_written_down(tmp_path: Path) -> None:
 def _died_after_the_charge(service: Service, key: str) -> None:
     """Leave what a process leaves that is killed between charge and answer, before the run had become a job."""
     question = count()
-    data, gate = service.house.asking(
-        ANALYST, service.house.asked(ANALYST, "trips"), key=key_digest(ANALYST, key), asked=Read(question).digest
+    data = service.house.asking(
+        ANALYST,
+        service.house.asked(ANALYST, "trips"),
+        key=key_digest(ANALYST, key),
+        digest=digest("query", Read(question)),
     )
-    gate.reserve_plan(data.sql(question["sql"]).plan(epsilon=question["epsilon"]))
+    data.begin(data.sql(question["sql"]).plan(epsilon=question["epsilon"]))
 
 
 def test_who_asks_again_after_a_crash_is_not_told_for_ever_that_it_still_runs(
@@ -169,18 +174,19 @@ def test_who_asks_again_after_a_crash_is_not_told_for_ever_that_it_still_runs(
     with Service.open(settings_at(tmp_path)) as service:
         service.jobs.recover()
         with pytest.raises(StateError) as running:  # it may be another replica's
-            service.run(ANALYST, count(), "one")
+            service.run(ANALYST, "query", count(), "one")
         assert running.value.code == "SRD-S008"
         later = service.ledger.now() + 1000 * 120
         monkeypatch.setattr(service.ledger, "now", lambda: later)
         with pytest.raises(RunError, match="stays charged") as lost:
-            service.run(ANALYST, count(), "one")
+            service.run(ANALYST, "query", count(), "one")
         assert lost.value.code == INTERRUPTED
         with pytest.raises(ConflictError):
-            service.run(ANALYST, count(0.2), "one")
+            service.run(ANALYST, "query", count(0.2), "one")
         service.house.registry.put_job(
             id="x",
             subject="ann",
+            kind="query",
             dataset="trips",
             key=key_digest(ANALYST, "one"),
             instance="another",
@@ -188,17 +194,17 @@ def test_who_asks_again_after_a_crash_is_not_told_for_ever_that_it_still_runs(
             created=0,
         )
         with pytest.raises(StateError):  # another replica says that it has it
-            service.run(ANALYST, count(), "one")
+            service.run(ANALYST, "query", count(), "one")
         assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.1)
 
 
 def test_a_token_for_other_data_sets_shows_no_job_and_no_wish(service: Service) -> None:
-    job = service.jobs.submit(ANALYST, count())
+    job = service.submit(ANALYST, "query", count())
     job.future.result(30)
     service.jobs.keep(job)
     service.set_policy(OWNER, "trips", {"approval": "0.1"})
     with pytest.raises(ApprovalError):
-        service.run(ANALYST, count(0.2))
+        service.run(ANALYST, "query", count(0.2))
     elsewhere = Principal(ANALYST.subject, "analyst", frozenset({"another"}))
     assert (len(service.jobs.jobs(ANALYST)), len(service.approvals(ANALYST))) == (1, 1)
     assert (service.jobs.jobs(elsewhere), service.approvals(elsewhere)) == ([], [])
@@ -213,15 +219,15 @@ def test_an_approved_question_that_is_sent_twice_is_wished_for_once(
     with opened(tmp_path) as service:
         service.set_policy(OWNER, "trips", {"approval": "0.05"})
         with pytest.raises(ApprovalError):
-            service.run(ANALYST, count(), "one")
+            service.run(ANALYST, "query", count(), "one")
         service.decide(OWNER, service.approvals(ANALYST)[0]["id"], True)
-        job = service.jobs.submit(ANALYST, count(), "one")
+        job = service.submit(ANALYST, "query", count(), "one")
         assert engine.begun.wait(30)
         # As if the second had looked for the key just before the first was charged, and found nothing.
         replayed, looks = service.ledger.replayed, iter([False])
         monkeypatch.setattr(service.ledger, "replayed", lambda key: replayed(key) if next(looks, True) else None)
         with pytest.raises(StateError) as running:
-            service.run(ANALYST, count(), "one")
+            service.run(ANALYST, "query", count(), "one")
         assert running.value.code == "SRD-S008"
         engine.go.set()
         job.future.result(30)
@@ -232,13 +238,13 @@ def test_a_replay_uses_no_approval_up(service: Service, monkeypatch: pytest.Monk
     service.set_policy(OWNER, "trips", {"approval": "0.05"})
     for key in ("none", "two"):
         with pytest.raises(ApprovalError):
-            service.run(ANALYST, count(), key)
+            service.run(ANALYST, "query", count(), key)
         service.decide(OWNER, service.approvals(ANALYST)[0]["id"], True)
         if key == "none":
-            released = service.run(ANALYST, count(), "one")
+            released = service.run(ANALYST, "query", count(), "one")
     replayed, looks = service.ledger.replayed, iter([False])  # as if both had looked before either was charged
     monkeypatch.setattr(service.ledger, "replayed", lambda key: replayed(key) if next(looks, True) else None)
-    again = service.run(ANALYST, count(), "one")
+    again = service.run(ANALYST, "query", count(), "one")
     assert (again["id"], again["replayed"]) == (released["id"], True)
     assert sorted(each["state"] for each in service.approvals(ANALYST)) == ["approved", "used"]
 
@@ -246,11 +252,11 @@ def test_a_replay_uses_no_approval_up(service: Service, monkeypatch: pytest.Monk
 def test_results_come_out_at_the_end_of_a_slot(tmp_path: Path) -> None:
     with opened(tmp_path, slot_seconds=0.6) as service:
         moments: dict[str, float] = {}
-        service.run(ANALYST, count(), None, lambda stage: moments.setdefault(stage, time.monotonic()))
+        service.run(ANALYST, "query", count(), None, lambda stage: moments.setdefault(stage, time.monotonic()))
         assert moments["settled"] - moments["running"] >= 0.6
         (tmp_path / "trips.parquet").write_bytes(b"gone")
         moments.clear()
-        job = service.jobs.submit(ANALYST, count())
+        job = service.submit(ANALYST, "query", count())
         job.future.exception(30)
         reserved, failed = (entry for entry in service.entries(AUDITOR, 0, 99) if entry["position"] in (3, 4))
         assert failed["entry"]["time"] - reserved["entry"]["time"] >= 600  # the ledger's own times tell no more

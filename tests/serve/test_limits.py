@@ -13,10 +13,10 @@ from fastapi.testclient import TestClient
 
 from serve.conftest import Caller
 from serve.places import count, opened
-from sordino.serve import proofs
 from sordino.serve.app import create_app
-from sordino.serve.limits import RateLimit
+from sordino.serve.http.limits import RateLimit
 from sordino.serve.refusals import BusyError
+from sordino.serve.telling import proofs
 
 
 class Clock:
@@ -81,14 +81,14 @@ def test_guessing_is_limited_by_address(narrow: Caller) -> None:
 
 def test_large_requests_are_refused(narrow: Caller) -> None:
     body = {**count(), "sql": "x" * 5000}
-    refused = narrow("analyst", "POST", "/run", json=body)
+    refused = narrow("analyst", "POST", "/query/run", json=body)
     assert (refused.status_code, refused.json()["error"]["code"]) == (413, "SRD-S006")
 
     def pieces() -> Iterator[bytes]:  # without a length that is announced
         for _ in range(10):
             yield b" " * 1000
 
-    refused = narrow("owner", "POST", "/run", content=pieces(), headers={"Content-Type": "application/json"})
+    refused = narrow("owner", "POST", "/query/run", content=pieces(), headers={"Content-Type": "application/json"})
     assert (refused.status_code, refused.json()["error"]["code"]) == (413, "SRD-S006")
 
 

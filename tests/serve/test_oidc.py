@@ -17,7 +17,7 @@ from joserfc.jwk import KeySet, RSAKey
 
 from serve.places import OWNER, opened
 from sordino.serve.app import create_app
-from sordino.serve.browsing import COOKIE
+from sordino.serve.http.browsing import COOKIE
 
 ISSUER = "https://issuer.example"
 

@@ -13,9 +13,10 @@ from fastapi.testclient import TestClient
 from serve.conftest import Caller
 from serve.places import ANALYST, CANARY_TEXT, DECLARATIONS, OWNER, count, opened
 from sordino.errors import QuestionError
-from sordino.serve import price_processes
 from sordino.serve.app import create_app
-from sordino.serve.price_processes import PriceProcesses
+from sordino.serve.asking import price_processes
+from sordino.serve.asking.price_processes import PriceProcesses
+from sordino.serve.kinds.table import OF_THE_HOUSE
 from sordino.serve.service import Service
 
 MEANS = {"dataset": "trips", "sql": "SELECT city, AVG(fare) AS a FROM trips GROUP BY city", "epsilon": "0.5"}
@@ -32,41 +33,41 @@ def service(tmp_path: Path) -> Iterator[Service]:
 def test_prices_and_refusals_are_the_same(service: Service) -> None:
     elsewhere = service.house.price_processes
     wrong = count(sql="SELECT note FROM trips")
-    for question in (count(0.25), count(50), MEANS, MEANS | {"words": {"confidence": 0.9}}):
-        found = service.price(ANALYST, question)
+    for question in (count(0.25), count(50), MEANS, MEANS | {"confidence": 0.9}):
+        found = service.price(ANALYST, "query", question)
         service.house.price_processes = None
-        assert found == service.price(ANALYST, question)
+        assert found == service.price(ANALYST, "query", question)
         service.house.price_processes = elsewhere
     with pytest.raises(QuestionError) as told:
-        service.price(ANALYST, wrong)
+        service.price(ANALYST, "query", wrong)
     service.house.price_processes = None
     with pytest.raises(QuestionError) as plain:
-        service.price(ANALYST, wrong)
+        service.price(ANALYST, "query", wrong)
     assert str(told.value) == str(plain.value)
     service.house.price_processes = elsewhere
     assert service.checkpoint(OWNER)["size"] == 1
 
 
 def test_what_is_declared_or_spent_anew_counts_at_once(service: Service) -> None:
-    before = service.price(ANALYST, count(0.5))
+    before = service.price(ANALYST, "query", count(0.5))
     service.register(OWNER, DECLARATIONS.replace("rows: 5", "rows: 50"))
-    wider = service.price(ANALYST, count(0.5))
+    wider = service.price(ANALYST, "query", count(0.5))
     assert wider["columns"][0]["half_widths"]["100"] > 5 * before["columns"][0]["half_widths"]["100"]
-    service.run(ANALYST, count(0.75))
-    assert not service.price(ANALYST, count(0.5))["fits"]
+    service.run(ANALYST, "query", count(0.75))
+    assert not service.price(ANALYST, "query", count(0.5))["fits"]
 
 
 def test_a_process_that_was_killed_is_replaced(service: Service) -> None:
     elsewhere = service.house.price_processes
     assert elsewhere is not None
-    service.price(ANALYST, count(0.5))
+    service.price(ANALYST, "query", count(0.5))
     process = elsewhere._idle.get()
     elsewhere._idle.put(process)
     number = process._process.pid
     assert number is not None
     os.kill(number, signal.SIGKILL)
     process._process.join()
-    assert service.price(ANALYST, count(0.5))["fits"]
+    assert service.price(ANALYST, "query", count(0.5))["fits"]
 
 
 def test_a_mistake_of_ours_is_mute(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,7 +78,7 @@ def test_a_mistake_of_ours_is_mute(service: Service, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(price_processes, "quotation", broken)
     data, _ = asked.quoted(service.house.held(ANALYST, asked))
-    found = price_processes._found(data, service.house.held(ANALYST, asked), asked.policy, count(0.5))
+    found = price_processes._found(data, service.house.held(ANALYST, asked), asked.policy, OF_THE_HOUSE[0], count(0.5))
     assert found == "ZeroDivisionError"
 
 
@@ -87,9 +88,9 @@ def test_a_service_that_is_set_so_uses_them_and_ends_them(tmp_path: Path) -> Non
             call = Caller(service, client)
             elsewhere = service.house.price_processes
             assert elsewhere is not None
-            answered = call("analyst", "POST", "/price", json=count(0.5))
+            answered = call("analyst", "POST", "/query/price", json=count(0.5))
             assert (answered.status_code, answered.json()["fits"]) == (200, True)
-            refused = call("analyst", "POST", "/price", json=count(sql="SELECT"))
+            refused = call("analyst", "POST", "/query/price", json=count(sql="SELECT"))
             assert refused.status_code == 422
         assert service.house.price_processes is None
-        assert service.price(ANALYST, count(0.5))["fits"]
+        assert service.price(ANALYST, "query", count(0.5))["fits"]

@@ -14,7 +14,7 @@ from sordino import errors
 from sordino.gate import ApprovalError
 from sordino.serve import logs, refusals
 from sordino.serve.app import create_app
-from sordino.serve.problems import problem, status_of
+from sordino.serve.http.problems import problem, status_of
 from sordino.serve.refusals import BusyError, UnknownError, shape
 from sordino.serve.service import Service
 
@@ -70,7 +70,7 @@ def test_what_goes_wrong_inside_is_mute(service: Service, monkeypatch: pytest.Mo
     handler = logs.install(written)
     try:
         with TestClient(create_app(service)) as client:
-            refused = client.post("/api/v1/price", json=count(), headers={"Authorization": f"Bearer {token}"})
+            refused = client.post("/api/v1/query/price", json=count(), headers={"Authorization": f"Bearer {token}"})
     finally:
         logs.logging.getLogger().removeHandler(handler)
     assert (refused.status_code, refused.json()["error"]["code"]) == (500, "SRD-S001")
@@ -82,7 +82,7 @@ def test_what_goes_wrong_inside_is_mute(service: Service, monkeypatch: pytest.Mo
     assert (failed["error"], failed["level"]) == ("ValueError", "error")
     assert any(place.startswith("asking.py:") for place in failed["places"])
     (asked,) = [line for line in lines if line["what"] == "request"]
-    assert (asked["route"], asked["status"]) == ("/api/v1/price", 500)
+    assert (asked["route"], asked["status"]) == ("/api/v1/query/price", 500)
 
 
 def test_only_debugging_tells_more(caplog: pytest.LogCaptureFixture) -> None:

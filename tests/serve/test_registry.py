@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import text as statement
 
 from serve.places import ANALYST, DECLARATIONS, OWNER, count, opened, settings_at
 from sordino.errors import ArgumentError, BudgetError, LedgerError, SordinoError
 from sordino.gate import Policy
+from sordino.serve.keeping.registry import Registry, plain_policy, read_policy
+from sordino.serve.keeping.tables import FORM, engine_at
 from sordino.serve.refusals import StateError
-from sordino.serve.registry import Registry, plain_policy, read_policy
 from sordino.serve.service import Service
-from sordino.serve.tables import _VERSION, engine_at
 
 
 def test_registering_again_keeps_the_budget(service: Service) -> None:
-    service.run(ANALYST, count("0.6"))
+    service.run(ANALYST, "query", count("0.6"))
     changed = DECLARATIONS.replace("[0, 100]", "[0, 50]")
     for budget in (None, {"epsilon": 1}):
         assert service.register(OWNER, changed, budget)["budget"]["used"] == 0.6
@@ -25,7 +28,7 @@ def test_registering_again_keeps_the_budget(service: Service) -> None:
     (fare,) = [each for each in service.dataset(ANALYST, "trips")["tables"][0]["columns"] if each["name"] == "fare"]
     assert fare["bounds"] == [0, 50]
     with pytest.raises(BudgetError):
-        service.run(ANALYST, count("0.6"))
+        service.run(ANALYST, "query", count("0.6"))
     with pytest.raises(LedgerError) as refused:
         service.register(OWNER, changed, {"epsilon": 9})
     assert refused.value.code == "SRD-L026"
@@ -51,10 +54,10 @@ def test_the_same_people_under_another_name_share_a_group(tmp_path: Path) -> Non
         service.cap(OWNER, "group", "riders", {"epsilon": 1}, unit="rider")
         service.register(OWNER, DECLARATIONS, grouped)
         service.register(OWNER, DECLARATIONS.replace("name: trips", "name: rides"), grouped)
-        service.run(OWNER, count("0.7"))
+        service.run(OWNER, "query", count("0.7"))
         rides = {"dataset": "rides", "sql": "SELECT COUNT(*) AS n FROM rides", "epsilon": "0.7"}
         with pytest.raises(BudgetError, match="group 'riders'"):
-            service.run(OWNER, rides)
+            service.run(OWNER, "query", rides)
         assert service.scope_budget(OWNER, "group", "riders")["used"] == pytest.approx(0.7)
 
 
@@ -131,8 +134,8 @@ def test_two_registries_share_the_tables(tmp_path: Path) -> None:
     row = one.dataset("x")
     assert row is not None
     assert (row.declarations, row.version) == ("other", 2)
-    wish = one.ask_approval("x", "ann", "digest", "{}", "m")
-    assert two.ask_approval("x", "ann", "digest", "{}", "m") == wish
+    wish = one.ask_approval("x", "ann", "digest", "query", "{}", "m")
+    assert two.ask_approval("x", "ann", "digest", "query", "{}", "m") == wish
     assert two.take_approval("ann", "digest") is None
     assert two.decide_approval(wish, "approved", "olga", "")
     assert one.take_approval("ann", "digest") == wish
@@ -146,7 +149,7 @@ def test_two_registries_share_the_tables(tmp_path: Path) -> None:
 def test_tables_of_another_form_are_refused(tmp_path: Path) -> None:
     engine = engine_at(str(tmp_path / "a.db"))
     with engine.begin() as connection:
-        connection.execute(update(_VERSION).values(version=99))
+        connection.execute(statement(f"UPDATE {FORM.version_table} SET version_num = '9999'"))  # noqa: S608
     engine.dispose()
     with pytest.raises(LedgerError) as refused:
         engine_at(str(tmp_path / "a.db"))
@@ -162,10 +165,10 @@ def test_only_owners_are_told_why_a_data_set_does_not_open(tmp_path: Path) -> No
     (tmp_path / "trips.parquet").unlink()
     with Service.open(settings_at(tmp_path)) as service:
         with pytest.raises(StateError) as refused:
-            service.price(ANALYST, count())
+            service.price(ANALYST, "query", count())
         assert (refused.value.code, str(tmp_path) in refused.value.message) == ("SRD-S018", False)
         with pytest.raises(ArgumentError):
-            service.price(OWNER, count())
+            service.price(OWNER, "query", count())
 
 
 def test_a_cap_says_whom_it_protects_if_it_is_a_groups(quiet: Service) -> None:
@@ -173,3 +176,31 @@ def test_a_cap_says_whom_it_protects_if_it_is_a_groups(quiet: Service) -> None:
         quiet.cap(OWNER, "group", "riders", {"epsilon": 1})
     with pytest.raises(ArgumentError, match="have none"):
         quiet.cap(OWNER, "analyst", "ann", {"epsilon": 1}, unit="rider")
+
+
+def test_many_services_may_start_on_a_new_database_at_once(place: str) -> None:
+    failures: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            engine_at(place).dispose()
+        except BaseException as error:
+            failures.append(error)
+            raise
+
+    threads = [threading.Thread(target=start) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert failures == []
+
+
+def test_tables_that_are_up_to_date_cost_no_migration(tmp_path: Path) -> None:
+    place = str(tmp_path / "a.db")
+    engine_at(place).dispose()
+    program = f"import sys; from sordino.serve.keeping.tables import engine_at; engine_at({place!r})"
+    words = [sys.executable, "-c", f"{program}; print(*sys.modules)"]
+    ran = subprocess.run(words, capture_output=True, text=True, check=True)  # noqa: S603
+    assert "sqlalchemy" in ran.stdout.split()
+    assert "alembic" not in ran.stdout.split()

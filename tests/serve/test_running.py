@@ -9,10 +9,9 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import httpx
@@ -20,10 +19,10 @@ import pytest
 import uvicorn
 
 from serve.places import ANALYST, DECLARATIONS, OWNER, count, opened, settings_at, write_trips
-from servers import postgres_server
+from servers import needs
 from sordino.errors import BudgetError
 from sordino.serve import logs
-from sordino.serve.identity import Principal
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.running import serve
 from sordino.serve.service import Service
 
@@ -33,6 +32,7 @@ _START = "from sordino.serve.running import serve; from sordino.serve.settings i
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[tuple[str, str, Path]]:
     """The address of a service in another process, a token for it, and its log."""
+    needs("service")
     with opened(tmp_path) as service:
         token = service.issue_token(OWNER, "ann", "analyst", ["trips"])
     with socket.socket() as free:
@@ -68,12 +68,12 @@ def _wait_for(address: str, process: subprocess.Popen[bytes]) -> None:
 def test_a_process_answers_and_stops(running: tuple[str, str, Path]) -> None:
     address, token, log = running
     headers = {"Authorization": f"Bearer {token}"}
-    answered = httpx.post(f"{address}/api/v1/run", json=count(), headers=headers, timeout=60)
+    answered = httpx.post(f"{address}/api/v1/query/run", json=count(), headers=headers, timeout=60)
     assert answered.status_code == 200
     assert "server" not in answered.headers
     for _ in range(100):  # a request is written down once its answer has been sent
         lines = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-        if any(line.get("route") == "/api/v1/run" and line.get("subject") == "ann" for line in lines):
+        if any(line.get("route") == "/api/v1/query/run" and line.get("subject") == "ann" for line in lines):
             break
         time.sleep(0.1)
     else:
@@ -106,19 +106,10 @@ def test_a_request_without_an_end_does_not_keep_a_service_from_ending(
     assert 2.5 < waits < 60  # longer than any run that is waited for, and less than systemd or Docker wait
 
 
-@pytest.fixture
-def postgres() -> Iterator[str]:
-    with (
-        tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as directory,
-        postgres_server(Path(directory)) as url,
-    ):
-        yield url
-
-
-def test_replicas_on_postgres_share_one_budget(postgres: str, tmp_path: Path) -> None:
+def test_replicas_on_postgres_share_one_budget(postgres_place: Callable[[], str], tmp_path: Path) -> None:
     write_trips(tmp_path)
     settings = settings_at(
-        tmp_path, database=postgres, key=str(tmp_path / "ledger.key"), witness=str(tmp_path / "ledger.witness")
+        tmp_path, database=postgres_place(), key=str(tmp_path / "ledger.key"), witness=str(tmp_path / "ledger.witness")
     )
     with Service.open(settings) as one, Service.open(settings) as two:
         one.register(OWNER, DECLARATIONS, {"epsilon": 1})
@@ -128,7 +119,7 @@ def test_replicas_on_postgres_share_one_budget(postgres: str, tmp_path: Path) ->
         def spend(number: int) -> None:
             service = (one, two)[number % 2]
             try:
-                granted.append(service.run(Principal(f"account {number}", "analyst"), count("0.1"))["id"])
+                granted.append(service.run(Principal(f"account {number}", "analyst"), "query", count("0.1"))["id"])
             except BudgetError as error:
                 refused.append(error.code)
 
@@ -144,4 +135,4 @@ def test_replicas_on_postgres_share_one_budget(postgres: str, tmp_path: Path) ->
         assert two.release(OWNER, released)["answer"] == one.release(OWNER, released)["answer"]
         assert len(two.releases(OWNER)) == 10
         assert two.verify(OWNER)["sound"]
-        assert two.price(ANALYST, count())["fits"] is False
+        assert two.price(ANALYST, "query", count())["fits"] is False

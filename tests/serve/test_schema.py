@@ -18,10 +18,11 @@ from schemathesis.specs.openapi import checks
 from serve.places import CANARY_NUMBER, CANARY_TEXT, DECLARATIONS, OWNER, opened
 from sordino.gate import ApprovalError
 from sordino.serve.app import create_app
-from sordino.serve.identity import Principal
+from sordino.serve.asking import apart
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.service import Service
 
-ASKING = ("POST /api/v1/price", "POST /api/v1/run")
+ASKING = ("POST /api/v1/query/price", "POST /api/v1/query/run")
 ROLES = {"owner": "olga", "analyst": "ann", "auditor": "ada"}
 CHECKS = (
     not_a_server_error,
@@ -83,7 +84,7 @@ class Fuzzed:
         for name in case.path_parameters or {}:
             if name in pools and data.draw(st.booleans()):
                 case.path_parameters[name] = data.draw(st.sampled_from(pools[name]))
-        if isinstance(case.body, dict) and "sql" in case.body and data.draw(st.integers(0, 3)):
+        if isinstance(case.body, dict) and case.operation.label in ASKING and data.draw(st.integers(0, 3)):
             case.body = {**case.body, "dataset": "trips", "sql": data.draw(st.sampled_from(SQL))}
             if data.draw(st.booleans()):
                 kept = {name: case.body[name] for name in ("dataset", "sql")}
@@ -146,9 +147,11 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
     person, name = {"subject": "bob", "role": "analyst"}, {"path_parameters": {"name": "trips"}}
     return {
         "GET /api/v1/datasets/{name}": name,
-        "POST /api/v1/price": {"body": question},
-        "POST /api/v1/run": {"body": question},
+        "POST /api/v1/query/price": {"body": question},
+        "POST /api/v1/query/run": {"body": question},
         "GET /api/v1/jobs/{identifier}": {"path_parameters": {"identifier": job}},
+        "POST /api/v1/jobs/{identifier}/stop": {"path_parameters": {"identifier": "running"}},
+        "POST /api/v1/jobs/{identifier}/resume": {"path_parameters": {"identifier": "stopped"}},
         "GET /api/v1/releases/{identifier}": {"path_parameters": {"identifier": release}},
         "GET /api/v1/receipts/{identifier}": {"path_parameters": {"identifier": release}},
         "GET /api/v1/budgets/dataset/{name}": name,
@@ -180,17 +183,24 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
     }
 
 
-def test_what_every_operation_answers_is_described(tmp_path: Path) -> None:
+def test_what_every_operation_answers_is_described(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with fuzzed(tmp_path) as found:
         service, ann = found.service, Principal("ann", "analyst")
         service.cap(OWNER, "analyst", "ann", {"epsilon": 500}, "month")
-        release = service.run(ann, {"dataset": "trips", "sql": SQL[0], "epsilon": "0.5"})["id"]
+        release = service.run(ann, "query", {"dataset": "trips", "sql": SQL[0], "epsilon": "0.5"})["id"]
         service.set_policy(OWNER, "trips", {"approval": "0.1"})
         with pytest.raises(ApprovalError):
-            service.run(ann, {"dataset": "trips", "sql": SQL[0], "epsilon": 300})
-        job = service.jobs.submit(ann, {"dataset": "trips", "sql": SQL[0], "epsilon": "0.5"})
+            service.run(ann, "query", {"dataset": "trips", "sql": SQL[0], "epsilon": 300})
+        job = service.submit(ann, "query", {"dataset": "trips", "sql": SQL[0], "epsilon": "0.5"})
         kept = service.jobs.keep(job)["id"]
         job.future.result()
+        monkeypatch.setattr(apart, "start", lambda *_: None)
+        for stage in ("running", "stopped"):
+            values = {"subject": "ann", "kind": "query", "dataset": "trips", "instance": "one", "created": 0}
+            beat = {"claim": "mine", "beat": apart.first_beat(), "stopping": False}
+            service.house.registry.put_job(
+                id=stage, stage="stopped" if stage == "stopped" else "running", key=stage, **values, **beat
+            )
         good = _good_cases(service, release, service.approvals(OWNER)[0]["id"], kept)
         assert good.keys() < found.operations.keys()
         # What makes things comes first.

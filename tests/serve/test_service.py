@@ -12,21 +12,21 @@ from serve.places import ANALYST, AUDITOR, DECLARATIONS, OTHER, OWNER, STRANGER,
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, QuestionError, RunError
 from sordino.gate import ApprovalError
 from sordino.ledger.receipt import Receipt, verify_receipt
-from sordino.serve.identity import Principal
+from sordino.serve.keeping.identity import Principal
+from sordino.serve.keeping.registry import MOST_WISHES
 from sordino.serve.refusals import BusyError, ForbiddenError, StateError, UnknownError
-from sordino.serve.registry import MOST_WISHES
 from sordino.serve.service import Service
 
 
 def test_a_question_is_priced_run_and_kept(service: Service) -> None:
-    price = service.price(ANALYST, count("0.25"))
+    price = service.price(ANALYST, "query", count("0.25"))
     assert price["fits"]
     assert price["part"] == 0.25
     assert price["epsilon"] == "0.25"
     assert price["columns"][0]["name"] == "rides"
     assert service.budget(OWNER, "trips")["used"] == 0  # a price costs nothing
     stages: list[str] = []
-    released = service.run(ANALYST, count("0.25"), None, stages.append)
+    released = service.run(ANALYST, "query", count("0.25"), None, stages.append)
     assert stages == ["planned", "reserved", "running", "settled"]
     assert service.budget(OWNER, "trips")["used"] == 0.25
     assert service.release(ANALYST, released["id"])["answer"] == released["answer"]
@@ -40,11 +40,11 @@ def test_a_question_is_priced_run_and_kept(service: Service) -> None:
 
 def test_all_spending_outlives_the_process(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        service.run(ANALYST, count("0.75"))
+        service.run(ANALYST, "query", count("0.75"))
     with Service.open(settings_at(tmp_path)) as service:
         assert service.budget(OWNER, "trips")["used"] == 0.75
         with pytest.raises(BudgetError, match=r"epsilon=0\.25 would fit"):
-            service.run(OTHER, count("0.5"))
+            service.run(OTHER, "query", count("0.5"))
 
 
 def test_several_accounts_do_not_exceed_the_cap_together(service: Service) -> None:
@@ -54,7 +54,7 @@ def test_several_accounts_do_not_exceed_the_cap_together(service: Service) -> No
     def spend(number: int) -> None:
         who = Principal(f"account {number}", "analyst", frozenset({"trips"}))
         try:
-            granted.append(service.run(who, count("0.1"))["id"])
+            granted.append(service.run(who, "query", count("0.1"))["id"])
         except BudgetError as error:
             refused.append(error.code)
 
@@ -67,28 +67,28 @@ def test_several_accounts_do_not_exceed_the_cap_together(service: Service) -> No
 
 
 def test_the_same_key_is_answered_and_charged_once(service: Service) -> None:
-    first = service.run(ANALYST, count(), "key")
-    again = service.run(ANALYST, count(), "key")
+    first = service.run(ANALYST, "query", count(), "key")
+    again = service.run(ANALYST, "query", count(), "key")
     assert (again["answer"], again["id"], again["replayed"]) == (first["answer"], first["id"], True)
     assert service.budget(OWNER, "trips")["used"] == 0.1
     with pytest.raises(ConflictError):
-        service.run(ANALYST, count("0.2"), "key")
-    other = service.run(OTHER, count(), "key")  # another's key is another key
+        service.run(ANALYST, "query", count("0.2"), "key")
+    other = service.run(OTHER, "query", count(), "key")  # another's key is another key
     assert other["id"] != first["id"]
     with pytest.raises(ArgumentError):
-        service.run(ANALYST, count(), "line\nbreak")
+        service.run(ANALYST, "query", count(), "line\nbreak")
 
 
 def test_a_replay_needs_no_budget(service: Service) -> None:
-    first = service.run(ANALYST, count(1), "key")
-    assert service.run(ANALYST, count(1), "key")["answer"] == first["answer"]
+    first = service.run(ANALYST, "query", count(1), "key")
+    assert service.run(ANALYST, "query", count(1), "key")["answer"] == first["answer"]
 
 
 @pytest.mark.parametrize(
     ("who", "action"),
     [
-        (AUDITOR, lambda service, who: service.price(who, count())),
-        (AUDITOR, lambda service, who: service.run(who, count())),
+        (AUDITOR, lambda service, who: service.price(who, "query", count())),
+        (AUDITOR, lambda service, who: service.run(who, "query", count())),
         (AUDITOR, lambda service, who: service.approvals(who)),
         (ANALYST, lambda service, who: service.entries(who, 0, 1)),
         (ANALYST, lambda service, who: service.verify(who)),
@@ -119,8 +119,8 @@ def test_roles_are_kept(quiet: Service, who, action) -> None:  # type: ignore[no
     "action",
     [
         lambda service: service.dataset(STRANGER, "trips"),
-        lambda service: service.price(STRANGER, count()),
-        lambda service: service.run(STRANGER, count()),
+        lambda service: service.price(STRANGER, "query", count()),
+        lambda service: service.run(STRANGER, "query", count()),
         lambda service: service.budget(STRANGER, "trips"),
         lambda service: service.transparency(STRANGER, "trips"),
         lambda service: service.releases(STRANGER, dataset="trips"),
@@ -138,7 +138,7 @@ def test_what_one_may_not_know_of_is_unknown(quiet: Service, action) -> None:  #
 
 
 def test_anothers_release_is_unknown(service: Service) -> None:
-    released = service.run(ANALYST, count())
+    released = service.run(ANALYST, "query", count())
     for look in (service.release, service.receipt):
         with pytest.raises(UnknownError):
             look(OTHER, released["id"])
@@ -149,9 +149,9 @@ def test_anothers_release_is_unknown(service: Service) -> None:
 
 
 def test_analysts_see_others_as_one_sum(service: Service) -> None:
-    service.run(ANALYST, count("0.1"))
-    service.run(OTHER, count("0.2"))
-    service.run(OWNER, count("0.3"))
+    service.run(ANALYST, "query", count("0.1"))
+    service.run(OTHER, "query", count("0.2"))
+    service.run(OWNER, "query", count("0.3"))
     seen = {each["analyst"]: each["part"] for each in service.budget(ANALYST, "trips")["by_analyst"]}
     assert seen == {"ann": 0.1, "others": 0.5}
     named = {each["analyst"] for each in service.budget(OWNER, "trips")["by_analyst"]}
@@ -163,13 +163,13 @@ def test_policies_are_kept_and_approvals_are_used_once(service: Service) -> None
     service.set_policy(OWNER, "trips", {"least": "0.05", "most": "0.5", "approval": "0.2"})
     for epsilon in ("0.01", "0.6"):
         with pytest.raises(BudgetError) as refused:
-            service.run(ANALYST, count(epsilon))
+            service.run(ANALYST, "query", count(epsilon))
         assert refused.value.code == "SRD-B004"
-    assert service.price(ANALYST, count("0.3"))["policy"]["allows"] == "approval"
-    assert service.price(ANALYST, count("0.6"))["policy"]["allows"] == "nothing"
+    assert service.price(ANALYST, "query", count("0.3"))["policy"]["allows"] == "approval"
+    assert service.price(ANALYST, "query", count("0.6"))["policy"]["allows"] == "nothing"
     for _ in range(2):
         with pytest.raises(ApprovalError):
-            service.run(ANALYST, count("0.3"))
+            service.run(ANALYST, "query", count("0.3"))
     (wish,) = service.approvals(ANALYST)
     assert service.approvals(OTHER) == []
     assert (wish["state"], wish["question"]["epsilon"]) == ("pending", "0.3")
@@ -177,10 +177,10 @@ def test_policies_are_kept_and_approvals_are_used_once(service: Service) -> None
     with pytest.raises(StateError):
         service.decide(OWNER, wish["id"], False)
     with pytest.raises(ApprovalError):
-        service.run(OTHER, count("0.3"))  # it was approved for somebody else
-    service.run(ANALYST, count("0.3"))
+        service.run(OTHER, "query", count("0.3"))  # it was approved for somebody else
+    service.run(ANALYST, "query", count("0.3"))
     with pytest.raises(ApprovalError):
-        service.run(ANALYST, count("0.3"))
+        service.run(ANALYST, "query", count("0.3"))
     assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.3)
 
 
@@ -189,60 +189,60 @@ def test_wishes_of_one_analyst_do_not_hide_those_of_others(service: Service) -> 
     amounts = [f"0.{number}" for number in range(100, 100 + MOST_WISHES)]
     for amount in (*amounts, amounts[0]):  # the same again is the same wish
         with pytest.raises(ApprovalError):
-            service.run(ANALYST, count(amount))
+            service.run(ANALYST, "query", count(amount))
     with pytest.raises(BusyError) as refused:
-        service.run(ANALYST, count("0.2"))
+        service.run(ANALYST, "query", count("0.2"))
     assert refused.value.code == "SRD-S014"
     with pytest.raises(ApprovalError):
-        service.run(OTHER, count("0.2"))
+        service.run(OTHER, "query", count("0.2"))
     assert len(service.approvals(OWNER)) == MOST_WISHES + 1
     service.decide(OWNER, service.approvals(ANALYST)[0]["id"], False, "no")
     with pytest.raises(ApprovalError):
-        service.run(ANALYST, count("0.2"))
+        service.run(ANALYST, "query", count("0.2"))
 
 
 def test_an_approval_is_given_back_when_nothing_was_charged(service: Service) -> None:
     service.set_policy(OWNER, "trips", {"approval": "0.5"})
     with pytest.raises(ApprovalError):
-        service.run(ANALYST, count("0.7"))
+        service.run(ANALYST, "query", count("0.7"))
     service.decide(OWNER, service.approvals(OWNER)[0]["id"], True)
-    service.run(OTHER, count("0.4"))
+    service.run(OTHER, "query", count("0.4"))
     with pytest.raises(BudgetError) as refused:
-        service.run(ANALYST, count("0.7"))
+        service.run(ANALYST, "query", count("0.7"))
     assert refused.value.code == "SRD-B001"
     service.set_budget(OWNER, "trips", {"epsilon": "1.2"}, "another year")
-    service.run(ANALYST, count("0.7"))
+    service.run(ANALYST, "query", count("0.7"))
 
 
 def test_a_question_that_does_not_fit_is_degraded_if_the_owner_says_so(service: Service) -> None:
     service.set_policy(OWNER, "trips", {"degrade": True})
-    service.run(ANALYST, count("0.75"))
-    released = service.run(ANALYST, count(2))
+    service.run(ANALYST, "query", count("0.75"))
+    released = service.run(ANALYST, "query", count(2))
     assert "answered for the 0.25 that is left" in released["answer"]["notes"][-1]
-    assert released["answer"]["receipt"]["price"]["epsilon"] == "1/4"
+    assert released["answer"]["details"]["price"]["epsilon"] == "1/4"
     with pytest.raises(BudgetError):
-        service.run(ANALYST, count(2))
+        service.run(ANALYST, "query", count(2))
 
 
 def test_the_owners_pause_is_kept(service: Service) -> None:
     service.set_policy(OWNER, "trips", {"pause": 3600})
-    service.run(ANALYST, count())
+    service.run(ANALYST, "query", count())
     with pytest.raises(BudgetError) as refused:
-        service.run(ANALYST, count())
+        service.run(ANALYST, "query", count())
     assert refused.value.code == "SRD-B003"
-    service.run(OTHER, count())
+    service.run(OTHER, "query", count())
 
 
 def test_caps_of_analysts_say_what_falls_short(service: Service) -> None:
     service.cap(OWNER, "analyst", "ann", {"epsilon": "0.3"}, "month")
-    service.run(ANALYST, count("0.2"))
-    assert not service.price(ANALYST, count("0.2"))["fits"]
-    assert service.price(ANALYST, count("0.2"))["would_fit"] == {"epsilon": "0.1"}
+    service.run(ANALYST, "query", count("0.2"))
+    assert not service.price(ANALYST, "query", count("0.2"))["fits"]
+    assert service.price(ANALYST, "query", count("0.2"))["would_fit"] == {"epsilon": "0.1"}
     with pytest.raises(BudgetError, match=r"analyst 'ann', which begins anew at 20\d\d-\d\d-01T00:00:00Z"):
-        service.run(ANALYST, count("0.2"))
+        service.run(ANALYST, "query", count("0.2"))
     assert service.scope_budget(ANALYST, "analyst", "ann")["used"] == pytest.approx(2 / 3)
     service.cap(OWNER, "analyst", "ann", {"epsilon": "0.6"}, reason="a good year")
-    service.run(ANALYST, count("0.2"))
+    service.run(ANALYST, "query", count("0.2"))
     assert service.scopes(AUDITOR) == ["analyst:ann", "dataset:trips"]
     with pytest.raises(ArgumentError):
         service.cap(OWNER, "dataset", "trips", {"epsilon": 9})
@@ -265,13 +265,12 @@ def test_caps_of_analysts_say_what_falls_short(service: Service) -> None:
         {"dataset": 5},
         {"unknown": 1},
         {"words": 5},
-        {"words": {"unknown": 1}},
-        {"words": {"find": "no"}},
-        {"words": {"weights": [1]}},
-        {"words": {"weights": {"rides": -1}}},
-        {"words": {"bounding": {"rows": 1}}},
-        {"words": {"bounding": {"method": "weigh", "groups": 3}}},
-        {"words": {"mechanism": "none"}},
+        {"find": "no"},
+        {"weights": [1]},
+        {"weights": {"rides": -1}},
+        {"bounding": {"rows": 1}},
+        {"bounding": {"method": "weigh", "groups": 3}},
+        {"mechanism": "none"},
         {"epsilon": None, "error": {"within": 5}},
         {"epsilon": None, "error": {"within": 5, "of": "rides", "by": 3}},
         {"days": ["2026-11-01"]},
@@ -279,23 +278,23 @@ def test_caps_of_analysts_say_what_falls_short(service: Service) -> None:
 )
 def test_words_that_are_off_are_refused_without_a_charge(quiet: Service, change) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ArgumentError):
-        quiet.run(ANALYST, {**count(), **change})
+        quiet.run(ANALYST, "query", {**count(), **change})
     assert quiet.checkpoint(OWNER)["size"] == 1
 
 
 def test_questions_that_cannot_be_answered_are_refused_without_a_charge(quiet: Service) -> None:
     for sql in ("SELECT * FROM trips", "DROP TABLE trips", "SELECT COUNT(*) FROM nothing", "SELECT 1; SELECT 2"):
         with pytest.raises(QuestionError):
-            quiet.run(ANALYST, {**count(), "sql": sql})
+            quiet.run(ANALYST, "query", {**count(), "sql": sql})
     assert quiet.checkpoint(OWNER)["size"] == 1
 
 
 def test_goals_and_words_reach_the_planner(quiet: Service) -> None:
     goal = {"dataset": "trips", "sql": "SELECT COUNT(*) AS rides FROM trips", "error": {"within": 100, "of": "rides"}}
-    price = quiet.price(ANALYST, {**goal, "words": {"confidence": 0.9, "bounding": {"method": "weigh", "rows": 2}}})
+    price = quiet.price(ANALYST, "query", {**goal, "confidence": 0.9, "bounding": {"method": "weigh", "rows": 2}})
     assert price["confidence"] == 0.9
     assert price["columns"][0]["half_widths"]["100"] <= 100
-    sampled = quiet.price(ANALYST, {"dataset": "trips", "sql": goal["sql"], "noise": 40})
+    sampled = quiet.price(ANALYST, "query", {"dataset": "trips", "sql": goal["sql"], "noise": 40})
     assert float(sampled["epsilon"]) > 0
 
 
@@ -303,12 +302,12 @@ def test_a_run_that_fails_is_mute_and_its_charge_stands(service: Service, tmp_pa
     (tmp_path / "trips.parquet").write_bytes(b"not a table any more")
     stages: list[str] = []
     with pytest.raises(RunError) as failed:
-        service.run(ANALYST, count(), "key", stages.append)
+        service.run(ANALYST, "query", count(), "key", stages.append)
     assert failed.value.__context__ is None
     assert stages == ["planned", "reserved", "running", "failed"]
     assert service.budget(OWNER, "trips")["used"] == 0.1
     with pytest.raises(RunError):  # the same key is not run again
-        service.run(ANALYST, count(), "key")
+        service.run(ANALYST, "query", count(), "key")
     assert service.budget(OWNER, "trips")["used"] == 0.1
     (listed,) = service.releases(ANALYST)
     assert (listed["outcome"], listed["code"]) == ("failed", "SRD-R001")
@@ -318,7 +317,7 @@ def test_a_run_that_fails_is_mute_and_its_charge_stands(service: Service, tmp_pa
 
 
 def test_transparency_tells_noise_and_no_answers(service: Service) -> None:
-    released = service.run(ANALYST, count())
+    released = service.run(ANALYST, "query", count())
     value = released["answer"]["columns"][0]["values"][0]
     told = service.transparency(AUDITOR, "trips")
     assert told["releases"][0]["noise"][0]["law"] == "DiscreteLaplace"
@@ -337,7 +336,7 @@ def test_transparency_may_be_public(tmp_path: Path) -> None:
 
 
 def test_the_ledger_can_be_audited(service: Service) -> None:
-    service.run(ANALYST, count())
+    service.run(ANALYST, "query", count())
     assert service.verify(AUDITOR)["sound"]
     assert [entry["kind"] for entry in service.entries(AUDITOR, 0, 9)] == ["opened", "reserved", "settled"]
     assert service.inclusion(ANALYST, 1)["size"] == 3
@@ -350,13 +349,13 @@ def test_the_ledger_can_be_audited(service: Service) -> None:
 
 def test_a_frozen_ledger_answers_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        service.run(ANALYST, count())
+        service.run(ANALYST, "query", count())
     (tmp_path / "budget.db.witness").unlink()
     with Service.open(settings_at(tmp_path)) as service:
         assert service.frozen is not None
         for action in (service.price, service.run):
             with pytest.raises(FrozenError):
-                action(ANALYST, count())
+                action(ANALYST, "query", count())
         assert not service.verify(AUDITOR)["sound"]
 
 
@@ -366,7 +365,7 @@ def test_a_service_is_a_witness_for_another(service: Service, tmp_path: Path) ->
     with opened(elsewhere) as other:
         first = other.checkpoint(OWNER)
         service.add_checkpoint(AUDITOR, first["key"], first["note"], 0, [], {"dataset:trips": "0"})
-        other.run(ANALYST, count())
+        other.run(ANALYST, "query", count())
         second = other.checkpoint(OWNER)
         proof = other.consistency(OWNER, first["size"])["proof"]
         with pytest.raises(StateError, match="does not extend"):

@@ -21,9 +21,9 @@ from sordino.errors import ArgumentError, BudgetError, GrantError, QuestionError
 from sordino.ledger.witness import FileWitness
 from sordino.serve.api.shapes import DatasetFull
 from sordino.serve.app import create_app
-from sordino.serve.browsing import COOKIE, begin_session, end_session, form_session_of, session_of
-from sordino.serve.identity import Principal
-from sordino.serve.quoting import Quote
+from sordino.serve.asking.quoting import Quote
+from sordino.serve.http.browsing import COOKIE, begin_session, end_session, form_session_of, session_of
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.refusals import StateError
 from sordino.serve.service import Service
 
@@ -34,11 +34,11 @@ def test_a_budget_begins_anew_and_its_lifetime_does_not(tmp_path: Path) -> None:
         service.register(OWNER, DECLARATIONS, {"epsilon": 1, "refresh": 3600})
         ledger = service.ledger._session  # the clock of this process, which tests may set
         begun = ledger.clock()
-        service.run(ANALYST, count("0.75"))
+        service.run(ANALYST, "query", count("0.75"))
         ledger.clock = lambda: begun + 2 * 3_600_000
         assert service.budget(OWNER, "trips")["used"] == 0
-        assert service.price(ANALYST, count("0.75"))["fits"]
-        service.run(ANALYST, count("0.5"))
+        assert service.price(ANALYST, "query", count("0.75"))["fits"]
+        service.run(ANALYST, "query", count("0.5"))
         told = service.budget(OWNER, "trips")
         assert (told["used"], told["lifetime"], told["refresh"]) == (0.5, "1.25", 3600)
         assert [part for _, part in told["points"]] == [0.75, 0.0, 0.5]
@@ -47,8 +47,8 @@ def test_a_budget_begins_anew_and_its_lifetime_does_not(tmp_path: Path) -> None:
 
 def test_a_restored_ledger_shows_what_was_burnt(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        service.run(ANALYST, count("0.25"))
-        _, gate = service.house.asking(ANALYST, service.house.asked(ANALYST, "trips"))
+        service.run(ANALYST, "query", count("0.25"))
+        gate = service.house.asking(ANALYST, service.house.asked(ANALYST, "trips")).account
         gate.reserve(Pure("0.25"), Bound.scalar(neighbours=gate.protects[1], unit=gate.protects[0]))  # type: ignore[index]
         service.ledger.freeze("SRD-L068")
         service.ledger.restore("olga", "put back")
@@ -79,21 +79,21 @@ def test_days_with_budgets_of_their_own(tmp_path: Path) -> None:
     with Service.open(settings_at(tmp_path)) as service:
         told = service.register(OWNER, BY_DAY, {"epsilon": 1})
         assert (told["unit"], told["blocks"]["days"]) == ("(rider, day)", "day")
-        released = service.run(who, on_days(1, 3))
+        released = service.run(who, "query", on_days(1, 3))
         assert json.loads(json.loads(released["receipt"])["reserved"])["charges"][0][1] == [
             "2026-11-01",
             "2026-11-02",
             "2026-11-03",
         ]
         assert any("the unit is (rider, day)" in note for note in released["answer"]["notes"])
-        price = service.price(who, on_days(3, 4))
+        price = service.price(who, "query", on_days(3, 4))
         assert (price["fits"], price["would_fit"], price["used"]) == (False, {"epsilon": "0.25"}, 0.75)
-        assert service.price(who, on_days(4, 9))["used"] == 0
+        assert service.price(who, "query", on_days(4, 9))["used"] == 0
         with pytest.raises(BudgetError, match=r"the busiest of 2026-11-03 to 2026-11-04, 75 % is used"):
-            service.run(who, on_days(3, 4))
-        service.run(who, on_days(4, 9))
+            service.run(who, "query", on_days(3, 4))
+        service.run(who, "query", on_days(4, 9))
         with pytest.raises(QuestionError, match="say which days you mean"):
-            service.price(who, {**on_days(1, 1), "sql": "SELECT COUNT(*) AS n FROM visits"})
+            service.price(who, "query", {**on_days(1, 1), "sql": "SELECT COUNT(*) AS n FROM visits"})
         budget = service.budget(OWNER, "visits")
         assert (budget["used"], budget["lifetime"], budget["blocks"]) == (0.75, "1.5", "unit-per-block")
         assert "on each, not within that budget over all" in budget["promise"]
@@ -136,8 +136,8 @@ def test_days_on_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_nobody_says_by_the_way_which_days_are_charged(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
         for ask in (service.price, service.run):
-            with pytest.raises(ArgumentError, match="no field 'days'"):
-                ask(ANALYST, count(days=["2026-11-01"]))
+            with pytest.raises(ArgumentError, match="cannot be asked with days"):
+                ask(ANALYST, "query", count(days=["2026-11-01"]))
         with pytest.raises(ArgumentError, match="no field 'blocks'"):
             service.register(OWNER, DECLARATIONS, {"epsilon": 1, "blocks": "owner-in-one-block"})
 
@@ -204,10 +204,10 @@ def test_browsers_have_sessions_and_forms_have_tokens(quiet: Service) -> None:
 
 def test_a_rolled_back_ledger_answers_nothing(tmp_path: Path) -> None:
     with opened(tmp_path) as service:
-        service.run(ANALYST, count())
+        service.run(ANALYST, "query", count())
     before = (tmp_path / "budget.db").read_bytes()
     with Service.open(settings_at(tmp_path)) as service:
-        service.run(ANALYST, count())
+        service.run(ANALYST, "query", count())
     for path in tmp_path.glob("budget.db-*"):
         path.unlink()
     (tmp_path / "budget.db").write_bytes(before)
@@ -216,6 +216,6 @@ def test_a_rolled_back_ledger_answers_nothing(tmp_path: Path) -> None:
         assert service.frozen is not None
         with TestClient(create_app(service)) as client:
             token = service.identities.issue("olga", "ann", "analyst", None, 1)
-            refused = client.post("/api/v1/run", json=count(), headers={"Authorization": f"Bearer {token}"})
+            refused = client.post("/api/v1/query/run", json=count(), headers={"Authorization": f"Bearer {token}"})
             assert refused.status_code == 503
             assert client.get("/healthz").status_code == 503

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +12,21 @@ import pytest
 
 from serve.places import COUNT, DECLARATIONS, OWNER, settings_at, write_trips
 from serve.replicas import Replica
-from servers import postgres_server
 from sordino.serve.service import Service
+
+pytestmark = pytest.mark.service
 
 CLIENTS = 64
 LOAD = {"workers": 16, "threshold_seconds": 60.0, "rate_per_minute": 10**6, "rate_burst": 10**6}
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def places(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[dict[str, Any]]:
+def places(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, Any]:
     """Return what the settings of two services on one database say."""
     beside = {"key": str(tmp_path / "ledger.key"), "witness": str(tmp_path / "ledger.witness")}
     if request.param == "sqlite":
-        yield beside
-        return
-    with (
-        tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as directory,
-        postgres_server(Path(directory)) as url,
-    ):
-        yield beside | {"database": url}
+        return beside
+    return beside | {"database": request.getfixturevalue("postgres_place")()}
 
 
 def outcomes(replicas: list[Replica], token: str, dataset: str) -> Counter[int]:
@@ -45,7 +39,7 @@ def outcomes(replicas: list[Replica], token: str, dataset: str) -> Counter[int]:
         address = replicas[number % len(replicas)].address
         with httpx.Client(headers={"Authorization": f"Bearer {token}"}, timeout=120) as client:
             start.wait()
-            found.append(client.post(f"{address}/api/v1/run", json=question).status_code)
+            found.append(client.post(f"{address}/api/v1/query/run", json=question).status_code)
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(CLIENTS)]
     for thread in threads:

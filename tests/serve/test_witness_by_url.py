@@ -15,6 +15,7 @@ from sqlalchemy import delete
 
 from serve.commanding import commands_in
 from serve.places import ANALYST, AUDITOR, COUNT, DECLARATIONS, OWNER, count, settings_at, write_trips
+from servers import needs
 from sordino.accounting.budget import budget
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 from sordino.ledger.ledger import Ledger
@@ -22,13 +23,13 @@ from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
 from sordino.ledger.witness import NoWitness, Seen
 from sordino.serve.app import create_app
-from sordino.serve.problems import status_of
+from sordino.serve.http.problems import status_of
+from sordino.serve.keeping.tables import WITNESSED
 from sordino.serve.refusals import SettingsError
 from sordino.serve.service import Service
 from sordino.serve.settings import Settings
-from sordino.serve.tables import WITNESSED
-from sordino.serve.witness_line import MovedError, UnreachedError, WitnessLine
-from sordino.serve.witnessing import RemoteWitness
+from sordino.serve.witness.line import MovedError, UnreachedError, WitnessLine
+from sordino.serve.witness.witnessing import RemoteWitness
 
 
 class Elsewhere:
@@ -37,6 +38,7 @@ class Elsewhere:
     def __init__(self, directory: Path) -> None:
         directory.mkdir()
         self.service = Service.open(settings_at(directory))
+        needs("service")
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -102,7 +104,7 @@ def test_no_data_is_touched_before_the_witness_knows_of_the_charge(tmp_path: Pat
         def stage(name: str) -> None:
             stages.append((name, elsewhere.remembered(service)["size"]))
 
-        service.run(ANALYST, count(0.25), None, stage)
+        service.run(ANALYST, "query", count(0.25), None, stage)
         assert dict(stages)["running"] >= 2  # opened and reserved
         size, key = service.checkpoint(OWNER)["size"], service.ledger.key.text
     with watched(tmp_path / "a", elsewhere) as service:
@@ -117,19 +119,19 @@ def test_no_data_is_touched_before_the_witness_knows_of_the_charge(tmp_path: Pat
 
 def test_while_the_witness_is_silent_nothing_is_charged_or_answered(tmp_path: Path, elsewhere: Elsewhere) -> None:
     with watched(tmp_path / "a", elsewhere) as service:
-        service.run(ANALYST, count(0.1))
+        service.run(ANALYST, "query", count(0.1))
         elsewhere.fall_silent()
         with pytest.raises(UnreachedError, match="stays charged") as caught:
-            service.run(ANALYST, count(0.1), "k")
+            service.run(ANALYST, "query", count(0.1), "k")
         assert status_of(caught.value) == 503
         assert kinds(service) == ["opened", "reserved", "settled", "reserved", "failed"]
         with pytest.raises(UnreachedError, match="nothing was charged"):
-            service.run(ANALYST, count(0.1))
+            service.run(ANALYST, "query", count(0.1))
         assert len(kinds(service)) == 5
-        assert service.price(ANALYST, count(0.1))["fits"]
+        assert service.price(ANALYST, "query", count(0.1))["fits"]
         elsewhere.answer()
         _eventually(lambda: elsewhere.remembered(service)["size"] == 5)
-        assert service.run(ANALYST, count(0.1))["answer"]
+        assert service.run(ANALYST, "query", count(0.1))["answer"]
         assert service.budget(OWNER, "trips")["used"] == pytest.approx(0.3)
 
 
@@ -137,7 +139,7 @@ def test_with_a_grace_answers_go_on_for_a_while(tmp_path: Path, elsewhere: Elsew
     with watched(tmp_path / "a", elsewhere, witness_grace_seconds=3600) as service:
         elsewhere.fall_silent()
         for _ in range(2):
-            assert service.run(ANALYST, count(0.1))["answer"]
+            assert service.run(ANALYST, "query", count(0.1))["answer"]
         elsewhere.answer()
         _eventually(lambda: elsewhere.remembered(service)["size"] == 5)
     elsewhere.fall_silent()
@@ -170,14 +172,14 @@ def test_an_old_copy_freezes_and_an_owner_of_both_can_go_on(
     watched(home, elsewhere).close()
     shutil.copytree(home, copy)
     with watched(home, elsewhere, witness_seconds=30) as service:
-        service.run(ANALYST, count(0.5))
+        service.run(ANALYST, "query", count(0.5))
     shutil.rmtree(home)
     shutil.copytree(copy, home)
     with watched(home, elsewhere) as service:
         assert service.frozen is not None
         assert service.frozen.code == "SRD-L061"
         with pytest.raises(FrozenError):
-            service.run(ANALYST, count(0.5))
+            service.run(ANALYST, "query", count(0.5))
         with pytest.raises(UnreachedError, match="an owner's"):  # an auditor's token is not enough
             service.ledger.restore("olga", "the disk died")
     monkeypatch.setenv("SORDINO_WITNESS_TOKEN", elsewhere.token("owner"))
@@ -194,7 +196,7 @@ def test_replicas_tell_one_witness_and_forget_nothing(tmp_path: Path, elsewhere:
     with watched(tmp_path / "a", elsewhere, **quick) as first, watched(tmp_path / "a", elsewhere, **quick) as second:
         for number, service in enumerate((first, second, first, second, second, first)):
             service.cap(OWNER, "analyst", f"ann{number}", {"epsilon": 1})
-            service.run(ANALYST.__class__(f"ann{number}", "analyst"), count(0.1))
+            service.run(ANALYST.__class__(f"ann{number}", "analyst"), "query", count(0.1))
         for service in (first, second):
             service.house._watcher.wait()
         seen = elsewhere.remembered(first)
@@ -209,7 +211,7 @@ def test_a_witness_that_forgot_freezes_the_ledger(tmp_path: Path, elsewhere: Els
         with elsewhere.service.house.registry.engine.begin() as connection:
             connection.execute(delete(WITNESSED))
         with pytest.raises(FrozenError) as caught:
-            service.run(ANALYST, count(0.1))
+            service.run(ANALYST, "query", count(0.1))
         assert caught.value.code == "SRD-L068"
         with pytest.raises(FrozenError):
             service.checkpoint(OWNER)
@@ -224,7 +226,7 @@ def test_another_history_freezes_the_ledger(tmp_path: Path, elsewhere: Elsewhere
             ledger.open_scope(Scope("project", f"p{day}"), Rule.open(budget(epsilon=1)), by="mallory")
         note, key = ledger.checkpoint(), ledger.key.text
     with watched(home, elsewhere, witness_seconds=30) as service:
-        service.run(ANALYST, count(0.1))
+        service.run(ANALYST, "query", count(0.1))
         with watched(copy, elsewhere) as other:
             assert other.frozen is not None
             assert other.frozen.code == "SRD-L062"
@@ -235,7 +237,7 @@ def test_another_history_freezes_the_ledger(tmp_path: Path, elsewhere: Elsewhere
         line.tell(Seen(7, note, anew=True), 0, ())  # and if whoever owns the witness lets the copy be the ledger:
         line.close()
         with pytest.raises(FrozenError) as caught:
-            service.run(ANALYST, count(0.1))  # its checkpoint is not taken, as the witness has another now
+            service.run(ANALYST, "query", count(0.1))  # its checkpoint is not taken, as the witness has another now
         assert caught.value.code in ("SRD-L061", "SRD-L062")
 
 

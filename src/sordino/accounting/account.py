@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino.arguments import Number, rational
 from sordino.errors import ArgumentError, BudgetError, UnsupportedError
 
 from .alternative import what_would_fit
+from .any_account import Cost, Entry, price
 from .approximate import target
 from .budget import Budget
 from .columns import Columns, Vector
@@ -16,27 +16,12 @@ from .curve import flatten
 from .event import Event
 from .events import Sensitive
 from .filter import Filter, Remaining
+from .neighbours import Neighbours
 from .odometer import loss_so_far
-from .tally import Entry, Tally
+from .tally import Tally
 from .units import PER_DELTA, PER_EPSILON, SATURATED, cap_rounded_down, decimal_text, times, total, units_rounded_up
 
-__all__ = ["Account", "Entry", "Price", "SensitiveAccount", "UnlimitedAccount", "unlimited"]
-
-
-@dataclass(frozen=True)
-class Price:
-    """What an event costs an account: units in each column, and whether that would fit now."""
-
-    charge: Vector
-    columns: Columns
-    fits: bool
-    column: int
-    """The column that says most: where the price is the smallest part of the cap."""
-
-    def __str__(self) -> str:
-        named = list(self.columns.describe(self.charge).items())
-        own_delta = f", own δ = {named[0][1]}" if self.charge[0] else ""
-        return f"{' = '.join(named[self.column])}{own_delta}"
+__all__ = ["Account", "Cost", "Entry", "SensitiveAccount", "UnlimitedAccount", "unlimited"]
 
 
 class Account(Tally):
@@ -83,9 +68,9 @@ class Account(Tally):
         """Return whether the filter admits `charge` after `spent`."""
         return self.filter.fits(spent, charge)
 
-    def price(self, event: Event) -> Price:
-        """Return what `event` would cost, without charging it."""
-        return price(self.filter, event, self.spent)
+    def price(self, event: Event, ran: Neighbours | None = None) -> Cost:
+        """Return what `event` would cost if it ran under the relation `ran`, without charging it."""
+        return price(self.filter, self.counted(event, ran), self.spent)
 
     def spent_as(self, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
         """Return (ε, δ), an honest statement of the loss so far (``odometer.py``)."""
@@ -97,13 +82,6 @@ class Account(Tally):
 
     def __repr__(self) -> str:
         return f"Account({self.budget}, {_percent(self.used)} used)"
-
-
-def price(rule: Filter, event: Event, spent: Vector) -> Price:
-    """Return what `event` would cost after `spent` under the filter `rule`."""
-    charge, caps = rule.charge(event), rule.caps
-    column = min(range(1, len(caps)), key=lambda place: charge[place] / caps[place])
-    return Price(charge, rule.columns, rule.fits(spent, charge), column)
 
 
 def refusal_text(rule: Filter, event: Event, spent: Vector) -> str:
@@ -139,11 +117,15 @@ class UnlimitedAccount(Tally):
         """Return True: there is no cap."""
         return True
 
-    def price(self, event: Event) -> Price:
-        """Return what `event` would cost, without charging it."""
-        charge = self.charge(event)
+    budget = None
+    remaining = None
+    used = 0.0
+
+    def price(self, event: Event, ran: Neighbours | None = None) -> Cost:
+        """Return what `event` would cost if it ran under the relation `ran`, without charging it."""
+        charge = self.charge(self.counted(event, ran))
         known = charge[-1] < SATURATED
-        return Price(charge, self._COLUMNS, fits=True, column=len(charge) - 1 if known else 1)
+        return Cost(charge, self._COLUMNS, fits=True, column=len(charge) - 1 if known else 1)
 
     def spent_as(self, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
         """Return (ε, δ), an honest statement of the loss so far (``odometer.py``)."""

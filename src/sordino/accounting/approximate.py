@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sordino.arguments import Number, rational
+from sordino.arguments import Number, rational, shown
 from sordino.errors import ArgumentError
 
 from .curve import curve
@@ -27,9 +27,9 @@ def target(delta: Number) -> Fraction:
     """Return a target δ as an exact fraction: 0, or in [10⁻³⁰⁰, 1)."""
     exact = rational("delta", delta, least=0)
     if 0 < exact < _LEAST:
-        raise ArgumentError(f"delta must be 0 or at least 1e-300, not {delta!r}: floats end there", "SRD-A002")
+        raise ArgumentError(f"delta must be 0 or at least 1e-300, not {shown(delta)}: floats end there", "SRD-A002")
     if exact >= 1:
-        raise ArgumentError(f"delta must be below 1, not {delta!r}: at 1 nothing is promised", "SRD-A002")
+        raise ArgumentError(f"delta must be below 1, not {shown(delta)}: at 1 nothing is promised", "SRD-A002")
     return exact
 
 

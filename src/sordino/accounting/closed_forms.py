@@ -19,6 +19,8 @@ from .rounding import lifted
 
 _ALLOWANCE = 8 * float(np.finfo(np.float64).eps)
 _SMALL = 1.0
+_LEAST = float(np.finfo(np.float64).tiny)  # stands in for products that underflow: no event is free
+_FAINTEST = 1e-290  # an ε below which (α − 1)·ε may underflow
 
 
 def randomized_response(epsilon: float, orders: Floats, categories: int = 2) -> Floats:
@@ -33,7 +35,7 @@ def randomized_response(epsilon: float, orders: Floats, categories: int = 2) -> 
     small = np.minimum(orders * epsilon, _SMALL) / orders  # ε itself wherever the form is used
     log_all = np.logaddexp(epsilon, math.log(categories - 1))
     excess = 4 * np.exp(small / 2 - log_all) * np.sinh(orders * small / 2) * np.sinh((orders - 1) * small / 2)
-    near = np.log1p(excess)
+    near = np.log1p(np.maximum(excess, _LEAST))
     far = np.logaddexp(orders * epsilon, (1 - orders) * epsilon)
     if categories > 2:
         far = np.logaddexp(far, math.log(categories - 2))
@@ -86,8 +88,9 @@ def bounded_range(epsilon: float, orders: Floats) -> Floats:
     loss sits at both ends; with c = e^{−ε} and x = e^t it is (x^{α−1}(1−c^α) − x^α(c−c^α))/(1−c), which is largest at
     x = (α−1)(1−c^α)/(α(c−c^α)), where it is x^{α−1}(1−c^α)/(α(1−c)). Cesar and Rogers 2021 bound it by α·ε²/8.
     """
-    cap = np.minimum(lifted(orders * epsilon * epsilon / 8), randomized_response(epsilon, orders))
-    if not math.isfinite(epsilon):
+    square = np.maximum(orders * epsilon * epsilon / 8, _LEAST)
+    cap = np.minimum(lifted(square), randomized_response(epsilon, orders))
+    if not _FAINTEST < epsilon < math.inf:
         return cap
 
     def log_rest(order: Floats) -> Floats:

@@ -99,8 +99,10 @@ def _charge(columns: Columns, event: Event) -> Vector:
 def _simple(columns: Columns, event: Event) -> Vector:
     """Return what one run of an event that is not composed costs."""
     own_delta = units_rounded_up(curve(event, "own_delta")(event), PER_DELTA)
+    # a float may have underflowed to 0, and must not be 0 before it is counted; an exact 0 is one
+    least = 0 if _if_known(event, "pure") == 0 else 1
     costs = _renyi(columns.orders, event) if columns.calculus == "renyi" else (_single(columns.calculus, event),)
-    return (own_delta, *(units_rounded_up(cost, PER_EPSILON) for cost in costs))
+    return (own_delta, *(max(units_rounded_up(cost, PER_EPSILON), least) for cost in costs))
 
 
 def _single(calculus: Calculus, event: Event) -> Fraction:

@@ -13,12 +13,16 @@ from fractions import Fraction
 
 from sordino.arguments import Number, rounded_down, rounded_up
 
+from . import pure
 from .approximate import own_delta, remaining
 from .curve import curve
 from .event import Event
 from .optimal import optimal_epsilon
 from .relation import parts
-from .rounding import lifted, log_rounded_down
+from .rounding import decimal_rounded_up, lifted, log_rounded_down
+
+_TINY = Fraction(1, 10**12)
+_LARGEST = 700  # an ε whose drift is no less than itself
 
 
 def claims(event: Event) -> list[tuple[Fraction, int]]:
@@ -38,7 +42,7 @@ def advanced(event: Event, delta: Number) -> float:
     Σ εᵢ(e^{εᵢ} − 1) + √(2·ln(1/δ)·Σ εᵢ²). **Source**: Dwork, Rothblum, Vadhan 2010, Theorem III.3, whose proof
     (Azuma's inequality) holds for different εᵢ as it stands. Kept because others quote it; `kairouz` is never worse.
     """
-    return _drift_and_spread(event, delta, lambda epsilon: epsilon * math.expm1(epsilon))
+    return _drift_and_spread(event, delta, _azuma_drift)
 
 
 def kairouz(event: Event, delta: Number) -> float:
@@ -46,7 +50,7 @@ def kairouz(event: Event, delta: Number) -> float:
 
     Σ εᵢ·tanh(εᵢ/2) + √(2·Σ εᵢ²·ln(1/δ)), or the same with ln(e + √(Σ εᵢ²)/δ), or the basic sum, whichever is least.
     """
-    return _drift_and_spread(event, delta, lambda epsilon: epsilon * math.tanh(epsilon / 2), alternative=True)
+    return _drift_and_spread(event, delta, pure.rho, alternative=True)
 
 
 def optimal(event: Event, delta: Number) -> float:
@@ -62,15 +66,25 @@ def optimal(event: Event, delta: Number) -> float:
     return cap if not left or not priced else min(cap, optimal_epsilon(priced, rounded_down(left), cap))
 
 
-def _drift_and_spread(event: Event, delta: Number, drift: Callable[[float], float], alternative: bool = False) -> float:
+def _azuma_drift(epsilon: Fraction) -> Fraction:
+    """Return ε·(e^ε − 1), rounded up."""
+    if epsilon <= _TINY:
+        return epsilon**2 + epsilon**3  # e^ε − 1 ≤ ε + ε² for ε ≤ 1
+    return decimal_rounded_up(lambda e: e * (e.exp() - 1), epsilon)
+
+
+def _drift_and_spread(
+    event: Event, delta: Number, drift: Callable[[Fraction], Fraction], alternative: bool = False
+) -> float:
+    """Return Σ drift(εᵢ) + √(2·ln(1/δ)·Σ εᵢ²); the sums are exact, for a square that is rounded to 0 would be free."""
     left = remaining(event, delta)
     total = rounded_up(basic(event)[0])
-    if left == 0 or total > 700:
+    priced = claims(event)
+    if left == 0 or any(epsilon > _LARGEST for epsilon, _ in priced):
         return total
-    priced = [(rounded_up(epsilon), count) for epsilon, count in claims(event)]
-    squares = sum(epsilon**2 * count for epsilon, count in priced)
+    spread = math.sqrt(rounded_up(sum((epsilon**2 * count for epsilon, count in priced), Fraction(0))))
     log_inverse = -log_rounded_down(left)
     if alternative and log_inverse < 700:
-        log_inverse = min(log_inverse, math.log(math.e + math.sqrt(squares) * math.exp(log_inverse)))
-    mean = sum(drift(epsilon) * count for epsilon, count in priced)
-    return min(total, lifted(mean + math.sqrt(2 * log_inverse * squares)))
+        log_inverse = min(log_inverse, math.log(math.e + spread * math.exp(log_inverse)))
+    mean = rounded_up(sum((drift(epsilon) * count for epsilon, count in priced), Fraction(0)))
+    return min(total, lifted(mean + math.sqrt(2 * log_inverse) * spread))

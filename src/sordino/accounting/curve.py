@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sordino.errors import UnsupportedError
 
 from .event import Event
-from .events import Composed, Repeated
+from .events import Composed, PoissonSampled, Repeated, Replaced
+from .replaced import doubled
 
 Floats = NDArray[np.float64]
 
@@ -83,4 +84,19 @@ def flatten(event: Event, count: int = 1) -> Counter[Event]:
         for part in event.events:
             parts.update(flatten(part, count))
         return parts
+    if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
+        # a sample of a sample: both coins must fall well
+        return flatten(PoissonSampled(event.event.event, event.rate * event.event.rate), count)
+    if isinstance(event, Replaced):
+        replaced: Counter[Event] = Counter()
+        for part, times in flatten(event.event, count).items():
+            replaced.update(_replaced(part, times))
+        return replaced
     return Counter({event: count})
+
+
+def _replaced(part: Event, count: int) -> Counter[Event]:
+    """Return the runs that price a simple event for a unit that is replaced; a sample of everybody is no sample."""
+    if isinstance(part, PoissonSampled) and part.rate == 1:
+        return flatten(Replaced(part.event), count)
+    return Counter({doubled(part) or Replaced(part): count})

@@ -15,6 +15,7 @@ apart before anything is looked up.
 | everything else that is ε-DP outside of its own δ | ε | ε·tanh(ε/2) | binary randomized response | – |
 | PoissonSampled, FixedSizeSampled | ln(1+q(e^ε−1)) | never more than unsampled | ``sampled_renyi.py`` | – |
 | Shuffled | ``shuffle.py`` | as any ε-DP event | as any ε-DP event | – |
+| Replaced | of a sampled event: ``sampled_replaced.py``; of all else: ``replaced.py`` | | | |
 | Sensitive | refused: it is not differential privacy | | | |
 """
 
@@ -30,7 +31,7 @@ import numpy as np
 from sordino.arguments import rounded_down, rounded_up
 from sordino.errors import UnsupportedError
 
-from . import closed_forms, pure, sampled_curves, shuffle, zcdp
+from . import closed_forms, pure, sampled_curves, sampled_replaced, shuffle, zcdp
 from .curve import CURVES, Curves, Floats
 from .event import Event
 from .events import (
@@ -50,6 +51,7 @@ from .events import (
     PoissonSampled,
     Pure,
     RandomizedResponse,
+    Replaced,
     Sensitive,
     Shuffled,
     SmoothCauchy,
@@ -176,6 +178,12 @@ _ROWS: dict[type[Event], Curves] = {
         own_delta=sampled_curves.fixed_size_own_delta,
     ),
     Shuffled: _claim(_shuffled, _delta),
+    Replaced: Curves(
+        pure=sampled_replaced.replaced_pure,
+        zcdp=sampled_replaced.replaced_zcdp,
+        renyi=sampled_replaced.replaced_renyi,
+        own_delta=sampled_replaced.replaced_own_delta,
+    ),
 }
 
 for _type, _row in _ROWS.items():

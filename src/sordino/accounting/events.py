@@ -348,6 +348,17 @@ class Shuffled(Event):
         object.__setattr__(self, "delta", probability("delta", self.delta))
 
 
+@event_type("replaced")
+@dataclass(frozen=True)
+class Replaced(Event):
+    """`event`, which is priced for a unit that comes or goes, as it counts for a unit that is replaced."""
+
+    event: Event
+
+    def __post_init__(self) -> None:
+        _made_of(self, "event", (self.event,))
+
+
 @event_type("repeated")
 @dataclass(frozen=True)
 class Repeated(Event):

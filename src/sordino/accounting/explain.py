@@ -40,7 +40,9 @@ LARGEST = 100
 _PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 _LIMIT = (
     "This is what a person's own data can add. What the release shows about people in general, it also shows about "
-    "those who are like them, whether they take part or not."
+    "those who are like them, whether they take part or not. Where the data of k people go together (relatives, a "
+    "household, whoever infected whom), each record also speaks of the others: read them as a group, with k·ε, and "
+    "with (1 + e^ε + … + e^((k−1)ε))·δ in place of δ."
 )
 
 

@@ -160,9 +160,17 @@ class Filter:
             own_delta=exact(max(self.caps[0] - spent[0], 0), PER_DELTA),
         )
 
+    def telling(self, amount: Vector) -> int:
+        """Return the column by which `amount` is told: where it is the smallest part of the cap. Own δ stands aside."""
+        return min(range(1, len(self.caps)), key=lambda place: amount[place] / self.caps[place])
+
+    def part(self, amount: Vector, column: int) -> Fraction:
+        """Return which part of the budget `amount` is in a column: of 1, or above it."""
+        return Fraction(amount[column], self.caps[column])
+
     def used(self, spent: Vector) -> float:
         """Return the part of the budget that `spent` used up, from 0 to 1: that of the order with most left."""
-        return min(s / cap for s, cap in zip(spent[1:], self.caps[1:], strict=True))
+        return float(self.part(spent, self.telling(spent)))
 
     def spent_as(self, spent: Vector, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
         """Return (ε, δ), an honest statement of the loss so far at a moment that the analyst may have chosen.

@@ -19,12 +19,13 @@ from sordino.errors import ArgumentError
 from .approximate import own_delta, remaining, target
 from .curve import Floats, curve
 from .event import Event
+from .mills import drop, mills
 from .relation import parts
 from .rounding import deltas_rounded_up, lifted
 
 _EPS = float(np.finfo(np.float64).eps)
 _LEAST = float(np.finfo(np.float64).tiny)
-_LOG_LEAST = -745.0
+_FARTHEST = 38.0  # in deviations: beyond it every δ is below the least float
 _MOST_MU = 1e6  # beyond it the digits of x are gone, and so is privacy
 _MOST_EPSILON = 1e100
 
@@ -54,23 +55,22 @@ def delta(event: Event, epsilon: Number) -> float:
 
 
 def delta_of(mu: float, epsilon: float) -> float:
-    """Return Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), rounded up, with full relative accuracy in the tails.
+    """Return Φ(μ/2 − ε/μ) − e^ε·Φ(−μ/2 − ε/μ), rounded up, to one part in 10¹⁰ for every μ up to 1000.
 
-    With x = ε/μ − μ/2 and y = ε/μ + μ/2 the two terms share the factor e^{−x²/2}, since y² − x² = 2ε; what is left is
-    a difference of scaled complementary error functions. Never 0 unless μ is: that would claim pure privacy.
+    With x = ε/μ − μ/2 and the Mills ratio R this is φ(x)·(R(x) − R(x + μ)), since e^ε·φ(x + μ) = φ(x). It falls with x,
+    so x is rounded down by more than it can be off; what is left errs by less than the lift (``mills.py``). Never 0
+    unless μ is: that would claim pure privacy.
     """
     if not 0 < mu < _MOST_MU:
         return 0.0 if mu == 0 else 1.0
-    x, y = epsilon / mu - mu / 2, epsilon / mu + mu / 2
+    x = epsilon / mu - mu / 2 - 2 * _EPS * (epsilon / mu + mu)
+    if x > _FARTHEST:
+        return _LEAST
+    density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     if x < -5:
-        # the second term is e^{−x²/2}·erfcx(y/√2)/2 ≤ 2e-6: no cancellation
-        second = 0.5 * math.exp(-x * x / 2) * float(scipy.special.erfcx(y / math.sqrt(2)))
-        return min(1.0, lifted(float(scipy.special.ndtr(-x)) - second))
-    first, second = float(scipy.special.erfcx(x / math.sqrt(2))), float(scipy.special.erfcx(y / math.sqrt(2)))
-    # x is a difference that errs by roundoffs of y, and the exponent x²/2 by |x| times that
-    log_shrink = -x * x / 2 + 4 * _EPS * (1 + abs(x) * y)
-    shrink = math.exp(log_shrink) if log_shrink > _LOG_LEAST else 0.0
-    return min(1.0, max(lifted(0.5 * shrink * (max(first - second, 0.0) + 4 * _EPS * first)), _LEAST))
+        # the second term is at most 2e-6: no cancellation
+        return min(1.0, lifted(float(scipy.special.ndtr(-x)) - density * mills(x + mu)))
+    return min(1.0, max(lifted(density * drop(x, mu)), _LEAST))
 
 
 def epsilon_of(mu: float, delta: float) -> float:

@@ -13,26 +13,49 @@ from sordino.errors import GrantError
 
 from .bound import Bound
 from .event import Event
+from .plan import Plan
 
 
 class Grant:
-    """Permission for one release of `event`; used up by the first `use`, even if what follows fails."""
+    """Permission for one release of `event`; used up by the first `use`, even if what follows fails.
 
-    __slots__ = ("_lock", "_used", "bound", "event")
+    `plan` is the digest of the plan that was charged, or None where a mechanism is used by itself.
+    """
 
-    def __init__(self, event: Event, bound: Bound) -> None:
+    __slots__ = ("_lock", "_used", "bound", "event", "plan")
+
+    def __init__(self, event: Event, bound: Bound, plan: str | None = None) -> None:
         self.event = event
         self.bound = bound
+        self.plan = plan
         self._used = False
         self._lock = threading.Lock()
 
     def use(self, event: Event) -> None:
-        """Use the grant up for `event`, or raise if it was used before or was given for another event."""
+        """Use the grant up for a mechanism that runs `event`, or raise if it was used before or is for another event.
+
+        A plan that is one mechanism hands its own grant on to it.
+        """
         if event != self.event:
             raise GrantError(
                 f"this grant was given for {self.event!r}, not for {event!r}; reserve a grant for the event you run",
                 "SRD-G002",
             )
+        self._take()
+
+    def use_for(self, plan: Plan) -> None:
+        """Use the grant up for `plan`, or raise if it was used before or was given for another plan.
+
+        **Guarantee**: a grant runs its own plan and no other, however equal their events.
+        """
+        if plan.digest() != self.plan:
+            raise GrantError(
+                "this grant was given for another plan, which may cost the same; begin(plan) the one that you run",
+                "SRD-G002",
+            )
+        self._take()
+
+    def _take(self) -> None:
         with self._lock:
             if self._used:
                 raise GrantError("this grant has been used; every release needs a grant of its own", "SRD-G001")

@@ -18,6 +18,7 @@ from .curve import CURVES, Pair, curve, flatten
 from .event import Event
 from .pair import (
     BoundedRange,
+    Shifted,
     claimed_pair,
     discrete_gaussian_pair,
     discrete_laplace_pair,
@@ -25,7 +26,7 @@ from .pair import (
     laplace_pair,
     response_pair,
 )
-from .pair_sampled import Added, Removed, Replaced
+from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
 
 Pairs = tuple[Pair, ...]
 
@@ -157,7 +158,22 @@ def _fixed_size(event: events.FixedSizeSampled) -> Pairs:
             "describe both under one relation",
             "SRD-C013",
         )
-    return (Replaced(Removed(unsampled[0], _rate(Fraction(event.size, event.population)))),)
+    return (FixedSize(Removed(unsampled[0], _rate(Fraction(event.size, event.population)))),)
+
+
+def _replaced(event: events.Replaced) -> Pairs:
+    """Return the pair of what is sampled where a unit is replaced: of its noise, or of what it claims."""
+    claim = _claimed(event) if CURVES[events.Replaced].own_delta(event) else None
+    if claim:
+        return claim
+    inner: events.PoissonSampled = event.event  # type: ignore[assignment]  # the curves refuse all else
+    rate = _rate(inner.rate)
+    (unsampled, *others) = _sampled_part(inner.event)
+    if isinstance(unsampled, Shifted) and not others:
+        return (Swapped(unsampled, rate),)
+    (part,) = flatten(inner.event)
+    epsilon = curve(part, "pure")(part)
+    return (swapped_claim(computable("ε", epsilon) if epsilon else 0.0, rate),)
 
 
 LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
@@ -180,5 +196,6 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.Shuffled: _claimed,
     events.PoissonSampled: _poisson,
     events.FixedSizeSampled: _fixed_size,
+    events.Replaced: _replaced,
 }
 """The dominating pairs of each event type that has any; a bare zCDP claim has none."""

@@ -16,3 +16,11 @@ class Neighbours(Enum):
     ADD_REMOVE = "add-remove"
     REPLACE_ONE = "replace-one"
     ZERO_OUT = "zero-out"
+
+    def takes(self, ran: Neighbours) -> bool:
+        """Return whether an account under this relation can be charged for what runs under `ran`.
+
+        Whoever is replaced, or emptied, leaves and another comes, so what is priced for coming and going has a price
+        there as well (``relation.charged_as``). Nothing follows the other way round.
+        """
+        return ran in (self, Neighbours.ADD_REMOVE)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 import scipy
@@ -20,6 +21,61 @@ import scipy
 from .curve import Floats
 
 _EVERYWHERE = 37.0472  # −Φ⁻¹(1e-300), rounded up: no float64 tail that matters lies further out, in deviations
+
+
+class Mirror(Protocol):
+    """How the losses ℓ(x) and ℓ(−x) of a shifted noise hang together, for outputs x ≥ 0."""
+
+    def reflected(self, loss: float) -> float:
+        """Return ℓ(−x) where ℓ(x) is `loss`."""
+        ...
+
+    def unmixed(self, rate: Fraction, mixed: Floats) -> Floats:
+        """Return ℓ(x) where ln(1 − q + q·e^ℓ(x)) − ln(1 − q + q·e^ℓ(−x)) is `mixed` ≥ 0, for a rate q < 1."""
+        ...
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Gaussian noise: ℓ(x) = sx − c/2, so ℓ(−x) = −ℓ(x) − c, where c = Δ²/σ²."""
+
+    square: float
+
+    def reflected(self, loss: float) -> float:
+        """Return −ℓ − c."""
+        return -loss - self.square
+
+    def unmixed(self, rate: Fraction, mixed: Floats) -> Floats:
+        """Return ℓ by a quadratic equation for y = e^{sx}, whose root is y = e^{L/2 + asinh(S)}.
+
+        From 1 − q + q·y·e^{−c/2} = e^L·(1 − q + q·e^{−c/2}/y) follows S = (1−q)/q·e^{c/2}·sinh(L/2).
+        """
+        half = self.square / 2
+        with np.errstate(divide="ignore", over="ignore"):
+            far = mixed / 2 + np.log1p(-np.exp(-mixed)) - math.log(2)
+            log_sinh = np.where(mixed > 1, far, np.log(np.sinh(np.minimum(mixed, 1.0) / 2)))
+            log_s = math.log(float(1 - rate)) - math.log(float(rate)) + half + log_sinh
+            root = np.where(log_s > 30, log_s + math.log(2), np.arcsinh(np.exp(np.minimum(log_s, 30.0))))
+        return np.asarray(mixed / 2 + root - half)
+
+
+@dataclass(frozen=True)
+class Flat:
+    """Laplace noise: on its other side the loss is −ε everywhere."""
+
+    epsilon: float
+
+    def reflected(self, _loss: float) -> float:
+        """Return −ε."""
+        return -self.epsilon
+
+    def unmixed(self, rate: Fraction, mixed: Floats) -> Floats:
+        """Return ln(e^{−ε} + (e^L − 1)·w/q) with w = 1 − q + q·e^{−ε}; ε if it is that up to rounding errors."""
+        share = float(1 - rate) + float(rate) * math.exp(-self.epsilon)
+        with np.errstate(divide="ignore", over="ignore"):
+            log_rise = np.where(mixed > 1, mixed + np.log1p(-np.exp(-mixed)), np.log(np.expm1(np.minimum(mixed, 1.0))))
+            loss = np.logaddexp(-self.epsilon, log_rise + math.log(share) - math.log(float(rate)))
+        return np.asarray(np.where(loss >= self.epsilon - 4e-16 * (1 + self.epsilon), self.epsilon, loss))
 
 
 @dataclass(frozen=True)
@@ -34,21 +90,22 @@ class Shifted:
     Su 2022, Lemma A.5), and G grows with the distance.
 
     `cut` sends a loss to the greatest output with no greater loss, `tail` gives P[noise > x] for x ≥ 0. Integer noise
-    is cut at half-integers, where no output lies.
+    is cut at half-integers, where no output lies. `mirror` knows the loss at the mirrored output.
     """
 
     distance: float
     cut: Callable[[Floats], Floats]
     tail: Callable[[Floats], Floats]
     bounds: Callable[[float], tuple[float, float]]
+    mirror: Mirror
     lattice: float = 0.0
 
     def masses(self, edges: Floats) -> tuple[Floats, Floats]:
         """Return P and Q of each cell of losses."""
         outputs = self.cut(edges)
-        return self._cells(outputs - self.distance), self._cells(outputs)
+        return self.cells(outputs - self.distance), self.cells(outputs)
 
-    def _cells(self, outputs: Floats) -> Floats:
+    def cells(self, outputs: Floats) -> Floats:
         """Return the noise's mass between consecutive outputs, by differences of the nearer tail."""
         near = self.tail(np.abs(outputs))
         below = outputs < 0
@@ -73,7 +130,7 @@ def gaussian_pair(mu: float) -> Shifted:
         spread = mu * -float(scipy.special.ndtri(max(tail / 2, 1e-300)))
         return mu * mu / 2 - spread, mu * mu / 2 + spread
 
-    return Shifted(mu, lambda loss: loss / mu + mu / 2, lambda x: scipy.special.ndtr(-x), bounds)
+    return Shifted(mu, lambda loss: loss / mu + mu / 2, lambda x: scipy.special.ndtr(-x), bounds, Linear(mu * mu))
 
 
 def laplace_pair(epsilon: float) -> Shifted:
@@ -83,7 +140,7 @@ def laplace_pair(epsilon: float) -> Shifted:
         inside = (loss + epsilon) / 2
         return np.where(loss >= epsilon, np.inf, np.where(loss < -epsilon, -np.inf, inside))
 
-    return Shifted(epsilon, cut, lambda x: 0.5 * np.exp(-x), lambda _tail: (-epsilon, epsilon), epsilon)
+    return Shifted(epsilon, cut, lambda x: 0.5 * np.exp(-x), lambda _tail: (-epsilon, epsilon), Flat(epsilon), epsilon)
 
 
 def discrete_laplace_pair(scale: float, distance: int) -> Shifted:
@@ -99,7 +156,7 @@ def discrete_laplace_pair(scale: float, distance: int) -> Shifted:
     def tail(half: Floats) -> Floats:
         return np.exp(-(half + 0.5) / scale) / (1 + ratio)
 
-    return Shifted(float(distance), cut, tail, lambda _tail: (-epsilon, epsilon), epsilon / distance)
+    return Shifted(float(distance), cut, tail, lambda _tail: (-epsilon, epsilon), Flat(epsilon), epsilon / distance)
 
 
 def discrete_gaussian_pair(variance: float, distance: int) -> Shifted:
@@ -117,7 +174,8 @@ def discrete_gaussian_pair(variance: float, distance: int) -> Shifted:
 
     tails = _tabled_tail(sigma) if sigma < _SMALL else _smooth_tail(sigma)
     # losses are whole multiples of distance/variance, half of one aside if the distance is odd
-    return Shifted(float(distance), cut, tails, bounds, distance / variance / (1 + distance % 2))
+    mirror = Linear(distance * distance / variance)
+    return Shifted(float(distance), cut, tails, bounds, mirror, distance / variance / (1 + distance % 2))
 
 
 _SMALL = 2048.0

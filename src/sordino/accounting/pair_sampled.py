@@ -1,4 +1,4 @@
-"""What sampling does to a dominating pair: Poisson sampling under add/remove, fixed-size sampling under replace-one.
+"""What sampling does to a dominating pair: Poisson sampling under add/remove and replace-one, fixed-size sampling.
 
 **Source**: Zhu, Dong, Wang 2022, Theorem 11; Balle, Barthe, Gaboardi 2018, Theorem 2 (advanced joint
 convexity). Throughout q is the sampling rate and ℓ a loss of the pair (P, Q) of what is run on the sample.
@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from .curve import Floats, Pair
+from .pair import Atoms, Flat, Shifted
 
 Rate = float | Fraction
 """A sampling rate; exact near 1, where the share that is left out has digits of its own."""
@@ -94,7 +95,7 @@ class Added:
 
 
 @dataclass(frozen=True)
-class Replaced:
+class FixedSize:
     """Fixed-size sampling under replace-one, from a pair (P, Q) that dominates both orders of neighbours.
 
     **Guarantee**: let A = (1−q)Q + qP. At orders α ≥ 1 the profile is that of (A, Q); below 1 it is its mirror image.
@@ -128,3 +129,52 @@ class Replaced:
         """Return losses outside of which P is at most `tail`; the mirrored side has no more mass than this one."""
         high = self.removed.reach(tail)[1]
         return -high, high
+
+
+@dataclass(frozen=True)
+class Swapped:
+    """The pair ((1−q)N(0) + qN(Δ), (1−q)N(0) + qN(−Δ)) of shifted noise: Poisson sampling under replace-one.
+
+    **Guarantee**: dominates, in both orders, noise on a Poisson sample where one unit is replaced (proof in
+    ``sampled_replaced.py``). The loss is odd in the output and grows with it.
+    """
+
+    noise: Shifted
+    rate: Fraction
+
+    def masses(self, edges: Floats) -> tuple[Floats, Floats]:
+        """Return P and Q of each cell of losses."""
+        below = edges < 0
+        # a loss of at most e < 0 mirrors one of at least −e, so of more than what comes before −e in floats
+        mixed = np.where(below, np.nextafter(-edges, 0.0), edges)
+        outputs = self.noise.cut(self.noise.mirror.unmixed(self.rate, mixed))
+        outputs = np.where(below, -outputs, outputs)
+        rate, rest = float(self.rate), float(1 - self.rate)
+        shared = rest * self.noise.cells(outputs)
+        distance = self.noise.distance
+        p, q = self.noise.cells(outputs - distance), self.noise.cells(outputs + distance)
+        return shared + rate * p, shared + rate * q
+
+    @property
+    def lattice(self) -> float:
+        """The greatest loss where it has a mass of its own (Laplace noise), else 0."""
+        return self.reach(0.0)[1] if isinstance(self.noise.mirror, Flat) else 0.0
+
+    def reach(self, tail: float) -> tuple[float, float]:
+        """Return losses outside of which P is at most `tail`: the noise at Δ has more above than the noise at 0."""
+        high = max(self.noise.reach(tail)[1], 0.0)
+        most = _log_mixed(self.rate, high) - _log_mixed(self.rate, self.noise.mirror.reflected(high))
+        return -most, most
+
+
+def swapped_claim(epsilon: float, rate: Fraction) -> Atoms:
+    """Return the pair of anything ε-private on a Poisson sample under replace-one: three losses.
+
+    **Proof** in ``sampled_replaced.py``.
+    """
+    up, down = _log_mixed(rate, epsilon), _log_mixed(rate, -epsilon)
+    share = 1 / (1 + math.exp(epsilon))
+    high, low = share * math.exp(up), share * math.exp(down)
+    rest = math.exp(down) * -math.expm1(-epsilon) / (1 + math.exp(-epsilon))
+    losses = np.array([down - up, 0.0, up - down])
+    return Atoms(losses, np.array([low, rest, high]), np.array([high, rest, low]), up - down)

@@ -114,7 +114,7 @@ def _log_shrink(orders: Floats) -> Floats:
 
 def _pure(event: Event) -> Fraction | None:
     try:
-        return pure.epsilon(event)
+        return pure.total(event)
     except UnsupportedError:
         return None
 

@@ -32,10 +32,10 @@ SYMMETRIC: frozenset[type[Event]] = frozenset({Laplace, DiscreteLaplace, Gaussia
 """Events whose every pair of neighbouring outputs can be swapped by one reflection (see ``sampled_renyi.py``)."""
 
 
-def _pure_inside(event: Event) -> Fraction | None:
+def pure_inside(event: Event) -> Fraction | None:
     """Return the pure ε of what is sampled, or None if it has none."""
     try:
-        return pure.epsilon(event)
+        return pure.total(event)
     except UnsupportedError:
         return None
 
@@ -56,7 +56,7 @@ def _symmetric(event: Event) -> bool:
 def poisson_pure(event: PoissonSampled) -> Fraction:
     """Return ln(1 + q(e^ε − 1)), rounded up."""
     relations(event)
-    return pure.sampled(pure.epsilon(event.event), event.rate)
+    return pure.sampled(pure.total(event.event), event.rate)
 
 
 def poisson_own_delta(event: PoissonSampled) -> Fraction:
@@ -68,7 +68,7 @@ def poisson_zcdp(event: PoissonSampled) -> Fraction:
     """Return the unsampled ρ, or what the sampled pure ε implies if that is less."""
     relations(event)
     unsampled = zcdp.rho(event.event)
-    inside = _pure_inside(event.event)
+    inside = pure_inside(event.event)
     return unsampled if inside is None else min(unsampled, pure.rho(pure.sampled(inside, event.rate)))
 
 
@@ -89,7 +89,7 @@ def poisson_renyi(event: PoissonSampled, orders: Floats) -> Floats:
         bounds.append(sampled_renyi.sampled_symmetric(_moments(event.event), rate, orders))
     else:
         bounds.append(sampled_renyi.sampled_general(_moments(event.event), rate, orders))
-    inside = _pure_inside(event.event)
+    inside = pure_inside(event.event)
     if inside is not None:
         bounds.append(sampled_renyi.sampled_pure(rounded_up(inside), rate, orders))
     return np.asarray(np.min(bounds, axis=0))
@@ -102,7 +102,7 @@ def _share(event: FixedSizeSampled) -> Fraction:
 def fixed_size_pure(event: FixedSizeSampled) -> Fraction:
     """Return ln(1 + (m/n)(e^ε − 1)), rounded up."""
     relations(event)
-    return pure.sampled(pure.epsilon(event.event), _share(event))
+    return pure.sampled(pure.total(event.event), _share(event))
 
 
 def fixed_size_own_delta(event: FixedSizeSampled) -> Fraction:
@@ -113,7 +113,7 @@ def fixed_size_own_delta(event: FixedSizeSampled) -> Fraction:
 def fixed_size_zcdp(event: FixedSizeSampled) -> Fraction:
     """Return the unsampled ρ, or what the sampled pure ε implies if that is less."""
     relations(event)
-    inside = _pure_inside(event.event)
+    inside = pure_inside(event.event)
     if inside is None:
         _refuse_failure(event)
         return zcdp.rho(event.event)
@@ -124,7 +124,7 @@ def fixed_size_zcdp(event: FixedSizeSampled) -> Fraction:
 def fixed_size_renyi(event: FixedSizeSampled, orders: Floats) -> Floats:
     """Return the least of the bounds that apply, at each order: Wang et al. 2019, sampled pure ε, unsampled."""
     relations(event)
-    inside = _pure_inside(event.event)
+    inside = pure_inside(event.event)
     bounds = []
     if inside is not None:
         bounds.append(closed_forms.randomized_response(rounded_up(pure.sampled(inside, _share(event))), orders))

@@ -31,6 +31,7 @@ MOST_REPORTS = 10**12
 _CELLS = 4096
 _SLACK = 1e-9
 _STEP = 1e-7
+_LEAST = 1e-300  # an ε₀ or a δ below which digits are lost, and what ε₀ gives by itself is claimed
 _MOST_LOCAL = 300.0  # beyond it nobody hides, and what ε₀ gives by itself is claimed
 
 
@@ -50,6 +51,8 @@ def epsilon(local_epsilon: Number, reports: int, delta: Number, *, categories: i
     count = whole("reports", reports, least=2, most=MOST_REPORTS)
     small = float(probability("delta", delta)) * (1 - _SLACK)
     clones = _clone_probability(local, categories)
+    if min(local, small) < _LEAST:
+        return local
     if delta_of(local, count, clones, 0.0) <= small:
         return 0.0
     low, high = 0.0, local

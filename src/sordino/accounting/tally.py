@@ -8,42 +8,72 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Self, TypeVar
 
-from sordino.errors import ArgumentError, BudgetError
+from sordino.errors import ArgumentError, BudgetError, GrantError
 
+from .any_account import Entry
 from .bound import Bound, Unit
 from .columns import Vector, add
 from .event import Event
 from .grant import Grant
 from .neighbours import Neighbours
-from .plan import Plan
-from .relation import relations
+from .plan import Plan, Release
+from .relation import charged_as
+from .work import Work, carry_out, check_plan
 
+R = TypeVar("R")
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One admitted event, the bound that it was admitted under, and what it cost in each column."""
+class _Begun:
+    """What was begun in memory and is neither settled nor failed."""
 
-    event: Event
-    bound: Bound
-    charge: Vector
+    def __init__(self, identifier: str, plan: str, close: Callable[[str], object]) -> None:
+        self.id = identifier
+        self.plan = plan
+        self._close = close
+        self._parts: dict[int, bytes] = {}
+        self._lock = threading.Lock()
+
+    def part(self, number: int, release: Release) -> bytes:
+        """Record one more release, or return what was recorded under this number before."""
+        body = release.to_json().encode()
+        with self._lock:
+            if number not in self._parts and number < max(self._parts, default=0):
+                raise skipped(number)
+            return self._parts.setdefault(number, body)
+
+    def recorded(self, number: int) -> bytes | None:
+        """Return what was recorded under this number, or None."""
+        return self._parts.get(number)
+
+    def settle(self, release: R) -> R:
+        """Close; an account in memory has no receipts, so the release is returned as it is."""
+        if self._close(self.id) is None:
+            raise unknown_work()
+        return release
+
+    def fail(self, code: str) -> None:  # noqa: ARG002  (nobody keeps it here)
+        """Close. The charge stands."""
+        self._close(self.id)
 
 
 class Tally(ABC):
     """Adds up what was admitted, under one lock.
 
-    The first reservation fixes who is protected: the unit and the neighbouring relation. Losses under different ones
-    do not add up to a statement about anyone, so a reservation under another is refused; open another account for it.
+    Who is protected, the unit and the neighbouring relation, is fixed by `protect` or by the first reservation. Losses
+    of different units do not add up to a statement about anyone, so a reservation for another is refused; one under
+    another relation is charged at its price under the account's own, if it has one (``relation.py``).
     """
 
     def __init__(self, nothing: Vector) -> None:
         self._lock = threading.Lock()
         self._spent = nothing
         self._history: list[Entry] = []
+        self._protects: tuple[Unit, Neighbours] | None = None
+        self._count = 0
+        self._begun: dict[str, _Begun] = {}
 
     @abstractmethod
     def charge(self, event: Event) -> Vector:
@@ -57,32 +87,63 @@ class Tally(ABC):
         """Return the error for an event that does not fit after `spent`; accounts with a cap say what would."""
         return BudgetError(f"{event!r} does not fit this account", "SRD-B001")
 
+    def protect(self, unit: Unit, neighbours: Neighbours) -> None:
+        """Fix who is protected, or refuse what does not add up with who already is."""
+        with self._lock:
+            if self._protects is None:
+                self._protects = unit, neighbours
+            check_protects("this account", self._protects, unit, neighbours)
+
+    def counted(self, event: Event, ran: Neighbours | None) -> Event:
+        """Return the event by which this account counts one that runs under the relation `ran`."""
+        held = self.protects
+        return event if ran is None or held is None else charged_as(event, ran, held[1])
+
     def reserve(self, event: Event, bound: Bound) -> Grant:
         """Charge `event` and return the grant to run it once, or raise `BudgetError` and charge nothing.
 
         **Guarantee**: the sum of all charges that were granted keeps the account's rule at every moment, however many
         threads ask at once.
         """
-        check_priced_for(event, bound)
-        charge = self.charge(event)
-        with self._lock:
-            self._check_protects(bound)
-            spent = self._spent
-            admitted = self.fits(spent, charge)
-            if admitted:
-                self._spent = add(spent, charge)
-                self._history.append(Entry(event, bound, charge))
-        if not admitted:
-            raise self.refusal(event, spent)
+        self._admit(event, bound)
         return Grant(event, bound)
 
-    def reserve_plan(self, plan: Plan) -> Grant:
-        """Charge everything that `plan` will run, and return the grant to run it once."""
-        if not isinstance(plan, Plan):
-            raise ArgumentError(
-                f"plan must have a bound and an event(), but {type(plan).__name__} does not", "SRD-A001"
-            )
-        return self.reserve(plan.event(), plan.bound)
+    def _admit(self, event: Event, bound: Bound) -> None:
+        check_priced_for(event, bound)
+        while True:
+            held = self.protects or (bound.unit, bound.neighbours)
+            check_protects("this account", held, bound.unit, bound.neighbours)
+            priced = charged_as(event, bound.neighbours, held[1])
+            charge = self.charge(priced)
+            with self._lock:
+                if self._protects not in (None, held):
+                    continue  # another thread was the first, and protects under another relation
+                spent = self._spent
+                if self.fits(spent, charge):
+                    self._protects = held
+                    self._spent = add(spent, charge)
+                    self._history.append(Entry(event, bound, charge))
+                    return
+            raise self.refusal(priced, spent)
+
+    def begin(self, plan: Plan) -> Work:
+        """Charge everything that `plan` will run, and return the open work with the grant to run it once."""
+        check_plan(plan)
+        self._admit(plan.event(), plan.bound)
+        with self._lock:
+            self._count += 1
+            begun = _Begun(f"{self._count}", plan.digest(), lambda identifier: self._begun.pop(identifier, None))
+            self._begun[begun.id] = begun
+        return Work(begun, plan)
+
+    def resume(self, identifier: str, plan: Plan) -> Work:
+        """Go on with work that was begun here for this very plan and is still open."""
+        check_plan(plan)
+        begun = self._begun.get(identifier)
+        if begun is None:
+            raise unknown_work()
+        check_same_plan(begun.plan, plan)
+        return Work(begun, plan)
 
     def on_days(self, days: tuple[str, ...]) -> Self:  # noqa: ARG002
         """Return the account for what reads these days alone; one whose days have no budgets of their own is itself.
@@ -95,8 +156,8 @@ class Tally(ABC):
     """Whether a question that does not fit may be answered with the noise that does."""
 
     def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
-        """Charge `plan`, then return what `run` releases for the grant. Accounts that settle do so here."""
-        return run(self.reserve_plan(plan))
+        """Charge `plan`, then return what `run` releases for the grant."""
+        return carry_out(self, plan, run)
 
     @property
     def spent(self) -> Vector:
@@ -112,24 +173,57 @@ class Tally(ABC):
 
     @property
     def protects(self) -> tuple[Unit, Neighbours] | None:
-        """The unit and the neighbouring relation that the first reservation fixed, or None before it."""
+        """The unit and the neighbouring relation that are protected, or None before the first reservation."""
         with self._lock:
-            first = self._history[0].bound if self._history else None
-        return None if first is None else (first.unit, first.neighbours)
+            return self._protects
 
     def __reduce_ex__(self, protocol: object) -> str:
         raise BudgetError(
             "an account cannot be copied or sent elsewhere: each copy would spend the same budget again", "SRD-B002"
         )
 
-    def _check_protects(self, bound: Bound) -> None:
-        first = self._history[0].bound if self._history else bound
-        if (bound.unit, bound.neighbours) != (first.unit, first.neighbours):
-            raise ArgumentError(
-                f"this account protects each {first.unit.name} under {first.neighbours.value}, not each "
-                f"{bound.unit.name} under {bound.neighbours.value}: the two do not add up; open another account",
-                "SRD-A003",
-            )
+
+def check_protects(what: str, held: tuple[Unit, Neighbours], unit: Unit, neighbours: Neighbours) -> None:
+    """Refuse a unit that is not the one protected, or a relation whose prices have no meaning under the one held."""
+    if unit != held[0]:
+        raise ArgumentError(
+            f"{what} protects each {held[0].name}, not each {unit.name}: the two do not add up to a statement about "
+            "anyone; name the unit alike if they are the same people, or open another account",
+            "SRD-A003",
+        )
+    if not held[1].takes(neighbours):
+        raise ArgumentError(
+            f"{what} protects each {unit.name} under {held[1].value}, and this is priced under {neighbours.value}, "
+            "which promises another thing: the two do not add up; open another account (one under replace-one takes "
+            "what runs under add-remove as well)",
+            "SRD-A003",
+        )
+
+
+def check_same_plan(begun: str, plan: Plan) -> None:
+    """Refuse to go on with another plan than the one that was charged, or with one that does not stay open.
+
+    What comes out at once is run once: whoever saw a first answer could see a second one for the same charge.
+    """
+    if not plan.parts:
+        raise GrantError("what comes out at once is not resumed: begin it again, which charges again", "SRD-G002")
+    if plan.digest() != begun:
+        raise GrantError(
+            "this work was begun for another plan; resume it with the plan that was charged, or begin this one",
+            "SRD-G002",
+        )
+
+
+def unknown_work() -> GrantError:
+    """Return the error for an id under which nothing is open; another's is as unknown as one that never was."""
+    return GrantError("there is no open work of yours under this id: it was never begun, or has ended", "SRD-G006")
+
+
+def skipped(number: int) -> GrantError:
+    """Return the error for a part that cannot be recorded any more."""
+    return GrantError(
+        f"part {number} was skipped: a later one was recorded, and numbers only go up; record the next", "SRD-G007"
+    )
 
 
 def check_priced_for(event: Event, bound: Bound) -> None:
@@ -138,10 +232,4 @@ def check_priced_for(event: Event, bound: Bound) -> None:
         raise ArgumentError(f"event must be an event, not {type(event).__name__}", "SRD-A001")
     if not isinstance(bound, Bound):
         raise ArgumentError(f"bound must be a Bound, not {type(bound).__name__}", "SRD-A001")
-    priced = relations(event)
-    if bound.neighbours not in priced:
-        raise ArgumentError(
-            f"this event is priced for neighbours under {' or '.join(sorted(each.value for each in priced))}, but the "
-            f"bound is under {bound.neighbours.value}; bound the answer under the relation of the event",
-            "SRD-A003",
-        )
+    charged_as(event, bound.neighbours, bound.neighbours)

@@ -24,6 +24,7 @@ from . import gaussian, pld
 from .approximate import own_delta
 from .curve import Floats
 from .event import Event
+from .rounding import LIFT
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _EPSILONS = np.concatenate([[0.0], np.geomspace(1e-3, 50, 400)])
 _POINTS, _TAIL = 25, 1e-6
+_ROUNDING = 2.0**-50  # what a difference of rates may lose, of 1
 _INK, _MUTED = "#1d2433", "#6b7385"
 _COLOURS = ("#1b6ca8", "#d1495b", "#3a8f5c", "#8a5fbf", "#b7791f")
 
@@ -39,7 +41,7 @@ _COLOURS = ("#1b6ca8", "#d1495b", "#3a8f5c", "#8a5fbf", "#b7791f")
 class TradeOff:
     """The least false negative rate of any attack, as a function of its false positive rate.
 
-    **Guarantee**: no attack does better than the curve, to the precision of floats, if the release is as private as
+    **Guarantee**: no attack does better than the curve, which is rounded down, if the release is as private as
     what the curve was built from. Call it with rates between 0 and 1; build it with one of its class methods.
     """
 
@@ -74,15 +76,16 @@ class TradeOff:
             return cls.gaussian(gaussian.mu(event))
         except UnsupportedError:
             tail = 2 * rounded_up(own_delta(event)) + _TAIL
-            farthest = pld.epsilon(event, tail).upper if tail < 1 else 1.0
-            return cls.profile(lambda epsilon: pld.delta(event, epsilon).upper, np.linspace(0, farthest, _POINTS))
+            farthest = pld.epsilon(event, tail) if tail < 1 else 1.0
+            return cls.profile(lambda epsilon: pld.delta(event, epsilon), np.linspace(0, farthest, _POINTS))
 
     def __call__(self, false_positives: Floats | float) -> Floats:
         """Return the least false negative rate at each false positive rate."""
         rates = np.asarray(false_positives, dtype=float)
         if not np.all((rates >= 0) & (rates <= 1)):
             raise ArgumentError("false positive rates must lie between 0 and 1", "SRD-A002")
-        return np.clip(self.least_false_negatives(rates), 0.0, 1.0)
+        exact = np.clip(self.least_false_negatives(rates), 0.0, 1.0)
+        return np.where(rates > 0, exact / LIFT, exact)
 
 
 def _chance(delta: float) -> float:
@@ -97,9 +100,10 @@ PERFECT = TradeOff(lambda rates: 1.0 - rates)
 def _below(rates: Floats, epsilons: Sequence[float] | Floats, deltas: Sequence[float]) -> Floats:
     """Return the highest of the curves of all pairs (ε, δ) at each rate."""
     best = np.zeros_like(rates)
+    lost = np.where(rates > 0, _ROUNDING, 0.0)
     for epsilon, delta in zip(epsilons, deltas, strict=True):
-        kept = 1.0 - delta
-        steep = kept - np.minimum(math.exp(min(epsilon, 700.0)) * rates, 2.0)
+        kept = 1.0 - delta - lost
+        steep = kept - np.minimum(math.exp(min(epsilon, 700.0)) * rates, 2.0) * LIFT
         best = np.maximum(best, np.maximum(steep, math.exp(-epsilon) * (kept - rates)))
     return best
 

@@ -4,7 +4,7 @@
 ``measuring``              a lower bound on ε with confidence, a witness, a verdict; exact where it can be
 ``curve``                  bounds on the whole trade-off curve
 ``training``               one run with many canaries, or many runs with shadow models
-``accountants``            laws that an accountant must keep, and the smallest event that breaks one
+``accountants``            checks that an accountant must pass, and the smallest event that fails one
 ``probing``                two running services, one without a person: every observable but the noise must agree
 ``attacks``                linkage, reconstruction, differencing, membership, floating point, timing: each wins on the
                            raw release and loses on ours
@@ -22,7 +22,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .accountants import accountant
+    from .accountants.judging import accountant
     from .attacks.audiences import reach
     from .attacks.census import reconstruct_census
     from .attacks.differencing import difference
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _HOME = {
     "Claim": "claim",
     "Subject": "subject",
-    "accountant": "accountants",
+    "accountant": "accountants.judging",
     "difference": "attacks.differencing",
     "homogeneity": "attacks.homogeneity",
     "impossible_outputs": "attacks.floating_point",

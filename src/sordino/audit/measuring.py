@@ -19,7 +19,7 @@ import numpy as np
 from sordino.accounting.event import Event as AccountingEvent
 from sordino.arguments import Number, probability, rational, whole
 from sordino.errors import ArgumentError
-from sordino.mechanisms.law_case import Case
+from sordino.mechanisms.checks.case import Case
 
 from .betting import Purse
 from .claim import Claim
@@ -36,6 +36,8 @@ _FIRST = 100
 """Draws on every pair before anything is bet."""
 _GROWTH = 0.15
 """Draws of a round, as a part of those made on its pair before."""
+_SHARE = 0.25
+"""Every pair gets at least this part of an equal share of the draws: what promises most may not be what leaks."""
 _SEARCH = 0.4
 """The part of all draws that may go into search and bets; the rest measures ε."""
 _ENOUGH = 1_000_000
@@ -122,12 +124,18 @@ class _Audit:
         return self._measured(max(targets, key=lambda target: target.margin), fresh)
 
     def _round(self) -> bool:
-        """Bet on the pair that promises most, or look further where most may be hidden; say if a bet was made."""
-        wagers = [(wager, pair) for pair in self.pairs if (wager := pair.wager(self.tested)) is not None]
+        """Bet on the pair that promises most, or look further where most may be hidden; say if a bet was made.
+
+        A pair that has fallen behind its share comes first.
+        """
+        least = min(self.pairs, key=lambda pair: pair.draws)
+        behind = least.draws * len(self.pairs) < _SHARE * self.drawn
+        among = [least] if behind else self.pairs
+        wagers = [(wager, pair) for pair in among if (wager := pair.wager(self.tested)) is not None]
         if wagers:
             wager, pair = max(wagers, key=lambda entry: entry[0].bet.growth)
         else:
-            wager, pair = None, max(self.pairs, key=lambda pair: pair.hope(self.tested or self.shown))
+            wager, pair = None, max(among, key=lambda pair: pair.hope(self.tested or self.shown))
         size = min(max(_FIRST // 2, int(_GROWTH * pair.draws)), _CHUNK, self.allowed - self.drawn)
         first, second = pair.draw(size)
         self._settle(wager, first, second)

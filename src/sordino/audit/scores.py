@@ -112,9 +112,12 @@ class Track:
         return _three(*here), _three(*there)
 
     def hope(self, epsilon: float = 0.0, delta: float = 0.0) -> float:
-        """Return how far above `epsilon` the truth might be for the best cut."""
+        """Return how far above `epsilon` the truth might be for the best cut.
+
+        Anything, before the first draw; nothing, where no draw had a number to cut at.
+        """
         if self.draws == 0 or not len(self.cuts):
-            return math.inf
+            return -math.inf if self.draws else math.inf
         hopeful = Cautious(-_HOPE)
         best = -math.inf
         for above in (True, False):

@@ -16,8 +16,8 @@ from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
 from sordino.mechanisms.additive import Additive
+from sordino.mechanisms.checks.case import Case
 from sordino.mechanisms.exponential import Exponential
-from sordino.mechanisms.law_case import Case
 from sordino.mechanisms.noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
 from sordino.mechanisms.randomized_response import RandomizedResponse
 from sordino.mechanisms.sparse_vector import AboveThreshold

@@ -9,17 +9,18 @@ A floor plan, from the ground up (a floor may import those below it, never the o
 
 *proof*      ``canonical`` (one spelling for each value) · ``tree`` (RFC 6962 hashes and proofs) · ``keys`` (Ed25519) ·
              ``note`` (signed texts) · ``checkpoint`` (a signed size and root)
-*meaning*    ``scope`` (who is charged) · ``periods`` · ``vectors``, ``lanes`` (amounts) · ``rule`` (what a scope may
-             spend) · ``entry``, ``charging``, ``quick``, ``entries`` (what may be written down, and how it is read)
+*meaning*    ``scope`` (who is charged) · ``periods`` · ``vectors`` (amounts) · ``rule`` (what a scope may spend) ·
+             ``entry``, ``manifest``, ``charging``, ``quick``, ``entries`` (what may be written down, how it is read)
 *judgement*  ``balance`` · ``state`` (what the entries add up to) · ``undoing`` · ``snapshot`` · ``refusal`` ·
              ``decisions`` (what may be appended next)
-*receipt*    ``receipt`` (one release, its price and its proof, checked offline)
-*keeping*    ``schema``, ``statements``, ``store``, ``store_sqlite``, ``store_postgres``, ``migrations`` (rows) ·
-             ``witness`` (a memory elsewhere) · ``nodes`` (hashes that are kept) · ``opening`` · ``log`` (bytes under a
-             signed root)
+*receipt*    ``files`` (of a release that is too large for a row) · ``receipt`` (one release, its price and its proof,
+             checked offline) · ``repricing`` (prices, found again)
+*keeping*    ``schema``, ``statements``, ``store``, ``store_sqlite``, ``store_postgres`` (rows) · ``migrating``,
+             ``migrations`` · ``witness`` (a memory elsewhere) · ``nodes`` (hashes that are kept) · ``opening`` ·
+             ``log`` (bytes under a signed root)
 *use*        ``loading`` · ``together`` (group commit) · ``session`` (one process at a ledger) · ``reservation`` ·
-             ``restoring`` · ``locate``, ``verify`` (read everything again, name what is wrong) · ``ledger`` (open,
-             reserve, settle) · ``account`` (the verbs of an account in memory, on a ledger)
+             ``releases`` · ``restoring`` · ``locate``, ``verify`` (read everything again, name what is wrong) ·
+             ``ledger`` (open, reserve, settle) · ``account`` (the verbs of an account in memory, on a ledger)
 
 The way of a charge: ``decisions`` decides → ``entries`` spells it → ``tree`` hashes it → ``checkpoint`` signs the
 root → ``store`` commits → ``witness`` is told. Reading goes the other way and trusts nothing that it has not checked.

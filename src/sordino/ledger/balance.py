@@ -8,15 +8,14 @@ from sordino.accounting.columns import Vector
 from sordino.accounting.filter import Remaining
 from sordino.accounting.units import SATURATED
 
-from .lanes import Lanes, packed, unpacked
 from .periods import period, starts
 from .rule import Rule
-from .vectors import summed
+from .vectors import Lanes, packed, summed, unpacked
 
 Paid = tuple[int, dict[str, Vector], Vector]
 """What a balance would hold after a charge: the sum (packed), the days that change, and the largest of any day."""
 
-Held = tuple[int, Vector, Vector, int, Rule, dict[str, Vector | None]]
+Held = tuple[int, Vector, Vector, int, Rule, tuple[int, ...], dict[str, Vector | None]]
 """What a balance holds now, as far as a charge, a refresh or another budget can change it."""
 
 _NO_DAYS: dict[str, Vector] = {}
@@ -26,7 +25,8 @@ class Balance:
     """What one scope has spent under its rule. Only `State` changes it.
 
     `before` adds up the periods before this one. Where days have budgets (`by_day`), `days` holds what each of them has
-    spent, and `floor` what was burnt on all of them, past and future.
+    spent, and `floor` what was burnt on all of them, past and future. `ruled` holds where its rule stands in the
+    ledger: the position of the entry that opened the scope, and of each that set its budget anew.
     """
 
     __slots__ = (
@@ -40,17 +40,24 @@ class Balance:
         "period",
         "refresh",
         "rule",
+        "ruled",
         "width",
     )
 
-    def __init__(self, rule: Rule, time: int) -> None:
+    def __init__(self, rule: Rule, time: int, ruled: tuple[int, ...] = ()) -> None:
         self.set_rule(rule)
+        self.ruled = ruled
         nothing = rule.filter.columns.nothing
         self.width = len(nothing)
         self.before = self.floor = self._largest = nothing
         self._sum = 0
         self.days: dict[str, Vector] = {}
         self.period = 0 if rule.refresh is None else period(rule.refresh, time)
+
+    def change_rule(self, rule: Rule, position: int) -> None:
+        """Take another rule with the same orders, by the entry at `position`."""
+        self.set_rule(rule)
+        self.ruled += (position,)
 
     def set_rule(self, rule: Rule) -> None:
         """Take another rule with the same orders."""
@@ -128,11 +135,11 @@ class Balance:
     def held(self, days: tuple[str, ...]) -> Held:
         """Return what `go_back` needs after something was charged on `days`, or changed beside them."""
         on_days = {day: self.days.get(day) for day in days}
-        return self._sum, self._largest, self.before, self.period, self.rule, on_days
+        return self._sum, self._largest, self.before, self.period, self.rule, self.ruled, on_days
 
     def go_back(self, held: Held) -> None:
         """Hold again what `held` returned."""
-        self._sum, self._largest, self.before, self.period, rule, days = held
+        self._sum, self._largest, self.before, self.period, rule, self.ruled, days = held
         if rule is not self.rule:
             self.set_rule(rule)
         for day, before in days.items():

@@ -1,4 +1,7 @@
-"""The entries of a reservation: a price is charged before any data is touched, and then it is settled or fails."""
+"""The entries of a reservation: a price is charged before any data is touched, and then it is settled or fails.
+
+Work that stays open records numbered parts in between, under the same charge.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,8 @@ from sordino.accounting.event import Event
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
 
-from .entry import PLAIN, Entry, Spelling, ascending, digests, require, word
+from .entry import PLAIN, Entry, Spelling, ascending, digests, is_count, require, word
+from .manifest import MANIFEST, Manifest, check_manifest
 from .scope import Scope, checked_day, checked_name
 from .vectors import read_vector, vector_text
 
@@ -51,6 +55,7 @@ class Reserved(Entry):
     `id` begins with the entry's own position, so that no two are alike and nobody has to remember them all.
     `event` is the canonical text of what will be run; `unit`, `neighbours` and `norms` are the bound that it was priced
     under. `plan` is a digest of the plan, `request` of all that was asked, and `key` of the caller's idempotency key.
+    `parts` is how many parts it may release before it is settled.
     """
 
     id: str
@@ -65,12 +70,13 @@ class Reserved(Entry):
     plan: str
     key: str | None
     request: str
+    parts: int = 0
 
     kind: ClassVar[str] = "reserved"
     fields: ClassVar[Mapping[str, Spelling]] = {
         "charges": Spelling(_write_charges, _read_charges),
         **dict.fromkeys(("id", "event", "unit", "neighbours", "norms", "analyst", "project"), PLAIN),
-        **dict.fromkeys(("what", "plan", "key", "request"), PLAIN),
+        **dict.fromkeys(("what", "plan", "key", "request", "parts"), PLAIN),
     }
 
     def __post_init__(self) -> None:
@@ -80,6 +86,7 @@ class Reserved(Entry):
         require(type(self.event) is str and bool(self.event), "event must be the canonical text of an event")
         digests(self.plan, self.request, *(() if self.key is None else (self.key,)))
         word(self.what)
+        require(is_count(self.parts), "parts must be a whole number")
         check_norms(self.norms)
         check_names(self.unit, self.analyst, self.project)
         _check_charges(self.charges)
@@ -99,18 +106,50 @@ class Reserved(Entry):
 
 @dataclass(frozen=True)
 class Settled(Entry):
-    """What was reserved has been released; `release` is the digest of the (noisy) body."""
+    """What was reserved has been released: `release` is the digest of the (noisy) body, `files` of all beside it."""
 
     id: str
     release: str
+    files: Manifest = ()
 
     kind: ClassVar[str] = "settled"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "release": PLAIN}
+    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "release": PLAIN, "files": MANIFEST}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
         position_of(self.id)
         digests(self.release)
+        check_manifest(self.files)
+
+    @property
+    def row(self) -> str:
+        """The name under which its body is kept."""
+        return self.id
+
+
+@dataclass(frozen=True)
+class Part(Entry):
+    """One more release under a reservation that stays open: never a charge. Numbers go up, each once."""
+
+    id: str
+    number: int
+    release: str
+    files: Manifest = ()
+
+    kind: ClassVar[str] = "part"
+    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "number": PLAIN, "release": PLAIN, "files": MANIFEST}
+
+    def __post_init__(self) -> None:
+        Entry.__post_init__(self)
+        position_of(self.id)
+        require(is_count(self.number) and self.number > 0, "number must count from 1")
+        digests(self.release)
+        check_manifest(self.files)
+
+    @property
+    def row(self) -> str:
+        """The name under which its body is kept."""
+        return part_row(self.id, self.number)
 
 
 @dataclass(frozen=True)
@@ -139,6 +178,15 @@ def position_of(identifier: str) -> int:
     if found is None:
         raise ArgumentError("a reservation's id is its position, a dash and hexadecimal digits", "SRD-A001")
     return int(found[1])
+
+
+def part_row(identifier: str, number: int) -> str:
+    """Return the name under which the body of a part is kept.
+
+    >>> part_row("1042-00f3a1b2c3d4e5f6", 3)
+    '1042-00f3a1b2c3d4e5f6/3'
+    """
+    return f"{identifier}/{number}"
 
 
 def norms_text(bound: Bound) -> str:

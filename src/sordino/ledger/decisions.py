@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeVar
 
-from sordino.accounting.bound import Bound
+from sordino.accounting.bound import Bound, Unit
 from sordino.accounting.budget import Budget
 from sordino.accounting.columns import Vector
 from sordino.accounting.event import Event
-from sordino.accounting.filter import Filter
-from sordino.accounting.tally import check_priced_for
+from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.relation import charged_as
+from sordino.accounting.tally import check_priced_for, check_protects
 from sordino.accounting.units import SATURATED
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, UnsupportedError
 
@@ -31,12 +32,14 @@ from .entries import (
     Failed,
     Frozen,
     Opened,
+    Part,
     Refreshed,
     Reserved,
     Restored,
     Settled,
     norms_text,
 )
+from .manifest import Manifest
 from .periods import LATEST, moment
 from .refusal import Shortfall, refusal
 from .rule import Rule
@@ -44,6 +47,8 @@ from .scope import Scope
 from .state import Keyed, State
 
 E = TypeVar("E", bound=Entry)
+
+_ASKED = ("analyst", "project", "what", "plan", "key", "request", "parts")  # what an entry says in a request's words
 
 
 @dataclass(frozen=True)
@@ -68,17 +73,23 @@ class Request:
     key: str | None = None
     pause: int = 0
     """The milliseconds that must lie between two reservations of one analyst."""
+    parts: int = 0
+    """How many parts it may release before it is settled."""
 
-    _prices: list[tuple[Filter, Vector]] = field(default_factory=list, init=False, repr=False, compare=False)
+    _prices: list[tuple[Rule, Neighbours, Vector]] = field(default_factory=list, init=False, repr=False, compare=False)
 
-    def price_in(self, counted: Filter) -> Vector:
-        """Return what the event costs under a filter; found once for each."""
-        for known, price in self._prices:
-            if known is counted:
+    def price_in(self, rule: Rule, held: Neighbours) -> Vector:
+        """Return what the event costs under a rule that counts by the relation `held`; found once for each."""
+        for known, relation, price in self._prices:
+            if known is rule and relation is held:
                 return price
-        price = counted.charge(self.event)
-        self._prices.append((counted, price))
+        price = rule.filter.charge(self.counted(held))
+        self._prices.append((rule, held, price))
         return price
+
+    def counted(self, held: Neighbours) -> Event:
+        """Return the event by which a scope under the relation `held` is charged."""
+        return charged_as(self.event, self.bound.neighbours, held)
 
     @cached_property
     def event_text(self) -> str:
@@ -114,11 +125,17 @@ def charges_of(state: State, request: Request) -> tuple[Charge, ...]:
     if not request.datasets or any(scope.kind != "dataset" or scope.day for scope in request.datasets):
         raise ArgumentError("datasets must name one or more whole data sets", "SRD-A003")
     for scope in request.datasets:
-        _check_protects(scope, state.balance(scope).rule, request.bound)
-    charges = []
+        rule = state.balance(scope).rule
+        bound, same = (
+            request.bound,
+            rule.unit == request.bound.unit.name and rule.neighbours is request.bound.neighbours,
+        )
+        if not same and rule.unit is not None and rule.neighbours is not None:
+            check_protects(str(scope), (Unit(rule.unit), rule.neighbours), bound.unit, bound.neighbours)
+    charges, common = [], state.relation_of(request.datasets)
     for scope in state.concerned(list(request.datasets), request.analyst, request.project):
         rule = state.balance(scope).rule
-        charges.append(Charge(scope, _days(scope, rule, request), _price(scope, rule, request)))
+        charges.append(Charge(scope, _days(scope, rule, request), _price(scope, rule, request, common)))
     return tuple(charges)
 
 
@@ -138,9 +155,7 @@ def decide_reserve(state: State, request: Request, now: int) -> Decision:
         return Decision(earlier=earlier)
     time, charges = _time(state, now), charges_of(state, request)
     _check_pause(state, request, time)
-    shortfalls = tuple(
-        each for charge in charges for each in _shortfalls(charge, state.balance(charge.scope), request.event, time)
-    )
+    shortfalls = tuple([each for charge in charges for each in _shortfalls(state, charge, request, time)])
     if shortfalls:
         return Decision(shortfalls=shortfalls)
     refreshes = _due(state, charges, time)
@@ -159,9 +174,19 @@ def decide_budget(state: State, scope: Scope, budget: Budget, by: str, reason: s
     return _checked(state, Budgeted(state.size, _time(state, now), scope, budget, rule.caps, by, reason))
 
 
-def decide_settle(state: State, identifier: str, release: str, now: int) -> Settled:
-    """Return the entry that settles a reservation with the digest of what was released."""
-    return _checked(state, Settled(state.size, _time(state, now), identifier, release))
+def decide_part(
+    state: State, identifier: str, number: int, release: str, files: Manifest, now: int
+) -> tuple[Part, ...]:
+    """Return the entry that records one more release under an open reservation; none if it was recorded before."""
+    found = state.open.get(identifier)
+    if found is not None and number <= found.last:
+        return ()
+    return (_checked(state, Part(state.size, _time(state, now), identifier, number, release, files)),)
+
+
+def decide_settle(state: State, identifier: str, release: str, now: int, files: Manifest = ()) -> Settled:
+    """Return the entry that settles a reservation with the digests of what was released."""
+    return _checked(state, Settled(state.size, _time(state, now), identifier, release, files))
 
 
 def decide_fail(state: State, identifier: str, code: str, now: int) -> Failed:
@@ -230,14 +255,16 @@ def _check_pause(state: State, request: Request, time: int) -> None:
         )
 
 
-def _shortfalls(charge: Charge, balance: Balance, event: Event, time: int) -> Iterator[Shortfall]:
+def _shortfalls(state: State, charge: Charge, request: Request, time: int) -> Iterator[Shortfall]:
     """Yield where a charge does not fit the balance of its scope."""
     scope, days, amount = charge
+    balance = state.balance(scope)
     if balance.due(time) is None and balance.paid(days, amount) is not None:
         return  # the rule, and by far the quickest to find
     for day, seen in balance.seen(days, time):
         if not balance.rule.filter.fits(seen, amount):
             where = scope.block(day) if day else scope
+            event = request.counted(balance.rule.neighbours or state.relation_of(request.datasets))
             yield Shortfall(where, balance.rule.filter, seen, event, balance.next_start(time))
 
 
@@ -249,19 +276,9 @@ def _check_alive(state: State) -> None:
         )
 
 
-def _check_protects(scope: Scope, rule: Rule, bound: Bound) -> None:
-    if (rule.unit, rule.neighbours) != (bound.unit.name, bound.neighbours):
-        relation = "" if rule.neighbours is None else rule.neighbours.value
-        raise ArgumentError(
-            f"{scope} protects each {rule.unit} under {relation}, not each {bound.unit.name} under "
-            f"{bound.neighbours.value}: the two do not add up; bound the answer as the data set asks",
-            "SRD-A003",
-        )
-
-
-def _price(scope: Scope, rule: Rule, request: Request) -> Vector:
+def _price(scope: Scope, rule: Rule, request: Request, common: Neighbours) -> Vector:
     try:
-        return request.price_in(rule.filter)
+        return request.price_in(rule, rule.neighbours or common)
     except UnsupportedError as error:
         raise UnsupportedError(
             f"{scope} is counted in {rule.budget.calculus}, which cannot hold this: {error.message}", error.code
@@ -295,19 +312,10 @@ def _due(state: State, charges: tuple[Charge, ...], time: int) -> list[Refreshed
 
 
 def _reserved(request: Request, charges: tuple[Charge, ...], sequence: int, time: int) -> Reserved:
-    return Reserved(
-        sequence,
-        time,
-        id=f"{sequence}-{request.token}",
-        charges=charges,
-        event=request.event_text,
-        unit=request.bound.unit.name,
-        neighbours=request.bound.neighbours.value,
-        norms=norms_text(request.bound),
-        analyst=request.analyst,
-        project=request.project,
-        what=request.what,
-        plan=request.plan,
-        key=request.key,
-        request=request.request,
-    )
+    bound = request.bound
+    values = {"sequence": sequence, "time": time, "id": f"{sequence}-{request.token}", "charges": charges}
+    values |= {"event": request.event_text, "unit": bound.unit.name, "neighbours": bound.neighbours.value}
+    values |= {"norms": norms_text(bound), **{name: getattr(request, name) for name in _ASKED}}
+    entry = Reserved.trusted(values)  # a frozen class sets its fields one by one, slowly, while everybody waits
+    entry.__post_init__()
+    return entry

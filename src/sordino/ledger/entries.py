@@ -18,7 +18,7 @@ from sordino.accounting.columns import Vector
 from sordino.errors import ArgumentError, LedgerError
 
 from .canonical import encode, utf8
-from .charging import Charge, Failed, Reserved, Settled, norms_text, position_of
+from .charging import Charge, Failed, Part, Reserved, Settled, norms_text, part_row, position_of
 from .entry import PLAIN, Entry, Spelling, ascending, checked_reason, is_count, require, whole_scope, word
 from .quick import WRITERS, read_quickly
 from .rule import Rule
@@ -35,12 +35,14 @@ __all__ = [
     "Failed",
     "Frozen",
     "Opened",
+    "Part",
     "Refreshed",
     "Reserved",
     "Restored",
     "Settled",
     "from_bytes",
     "norms_text",
+    "part_row",
     "position_of",
     "spelled",
     "to_bytes",
@@ -190,7 +192,8 @@ class Restored(Entry):
 
 
 KINDS: dict[str, type[Entry]] = {
-    each.kind: each for each in (Opened, Budgeted, Reserved, Settled, Failed, Refreshed, Checkpointed, Frozen, Restored)
+    each.kind: each
+    for each in (Opened, Budgeted, Reserved, Part, Settled, Failed, Refreshed, Checkpointed, Frozen, Restored)
 }
 
 

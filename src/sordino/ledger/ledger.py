@@ -4,45 +4,56 @@ Every charge goes one way: take the store's lock → read on to the newest entry
 head → commit → tell the witness → return. So a reservation that was returned is durable, witnessed, and within every
 cap, whoever else was spending at the time; and a crash at any step leaves at most a charge without an answer.
 
->>> import tempfile
->>> from sordino.accounting import Bound, Neighbours, Unit
+>>> from tempfile import TemporaryDirectory
+>>> from sordino.accounting import Neighbours
 >>> from sordino.accounting.budget import budget
->>> from sordino.ledger.rule import Rule
->>> from sordino.ledger.scope import Scope
->>> directory = tempfile.TemporaryDirectory()
->>> ledger = Ledger.open(f"{directory.name}/ledger.db")
 >>> rule = Rule.open(budget(epsilon=1), unit="person", neighbours=Neighbours.ADD_REMOVE)
->>> ledger.open_scope(Scope("dataset", "trips"), rule, by="owner").sequence
-0
->>> ledger.verify().sound
-True
->>> ledger.close()
->>> directory.cleanup()
+>>> with TemporaryDirectory() as directory, Ledger.open(f"{directory}/ledger.db") as ledger:
+...     ledger.open_scope(Scope("dataset", "trips"), rule, by="owner").sequence, ledger.verify().sound
+(0, True)
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from types import MappingProxyType
 from typing import Self, TypeVar
 
 from sordino.accounting.budget import Budget
+from sordino.accounting.plan import Files
+from sordino.accounting.tally import skipped
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from . import decisions
 from .decisions import Decision, Request
-from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Restored, Settled, from_bytes, position_of
+from .entries import (
+    Budgeted,
+    Checkpointed,
+    Entry,
+    Failed,
+    Frozen,
+    Opened,
+    Reserved,
+    Restored,
+    from_bytes,
+    part_row,
+    position_of,
+)
+from .files import FileStore
 from .keys import SigningKey, VerifyingKey
 from .log import Log
-from .opening import Place, key_for, store_at, witness_for
-from .receipt import Receipt, release_digest
+from .opening import Place, files_for, key_for, store_at, witness_for
+from .receipt import Receipt
+from .releases import Releases
+from .repricing import UNDERCHARGED
 from .reservation import Replay, Reservation
 from .restoring import RESTORABLE, witnessed
 from .rule import Rule
 from .scope import Scope
 from .session import Session
 from .state import Keyed, State
-from .store import Head, Release
+from .store import Release
 from .together import Wish
 from .tree import consistency_proof, inclusion_proof
 from .verify import Progress, Report, verify_store
@@ -50,6 +61,7 @@ from .witness import Seen, Witness
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entry)
+NONE: Files = MappingProxyType({})
 
 
 def _milliseconds() -> int:
@@ -64,8 +76,9 @@ class Ledger:
     **Assumes**: whoever can read the signing key can write what they like; the witness is out of their reach.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, files: FileStore | None = None) -> None:
         self._session = session
+        self._releases = Releases(session.log, files or FileStore(None))
 
     @classmethod
     def open(
@@ -74,13 +87,15 @@ class Ledger:
         *,
         key: SigningKey | Place | None = None,
         witness: Witness | Place | None = None,
+        files: Place | None = None,
         clock: Callable[[], int] = _milliseconds,
     ) -> Ledger:
         """Return the ledger at a path (SQLite) or a URL (PostgreSQL), made if there is none.
 
         `key` is the file of the signing key, and `witness` the file (or another `Witness`) that remembers the newest
-        checkpoint; for a path they are ``<path>.key`` and ``<path>.witness`` unless given. Every entry's hash is
-        checked here; a ledger that is not what it must be comes back frozen.
+        checkpoint; for a path they are ``<path>.key`` and ``<path>.witness`` unless given. `files` is the directory of
+        what is too large for a row (``files.py``), for a path ``<path>.files``. Every entry's hash is checked here; a
+        ledger that is not what it must be comes back frozen.
         """
         store = store_at(where)
         try:
@@ -91,12 +106,17 @@ class Ledger:
         except BaseException:
             store.close()
             raise
-        return cls(session)
+        return cls(session, files_for(store, files))
 
     @property
     def key(self) -> VerifyingKey:
         """The public key: give its text to whoever checks receipts."""
         return self._session.log.key.verifier
+
+    @property
+    def files(self) -> FileStore:
+        """Where large releases lie."""
+        return self._releases.files
 
     @property
     def frozen(self) -> FrozenError | None:
@@ -126,34 +146,57 @@ class Ledger:
             decided[:] = [decisions.decide_reserve(state, request, now)]
             return decided[0].entries
 
-        written = self._session.append(decide)
-        decision = decided[0]
+        written, decision = self._session.append(decide, charges=True), decided[0]
         if decision.earlier is not None:
             return self._replay(decision.earlier)
         if decision.reserved is None:
             raise decision.refusal()
         return Reservation(decision.reserved, written.bodies[-1])
 
-    def settle(self, reservation: Reservation | str, release: bytes) -> Receipt:
-        """Keep what was released (noise included) under a reservation, and return the receipt."""
-        if not isinstance(release, bytes):
-            raise ArgumentError(f"release must be the released body as bytes, not {type(release).__name__}", "SRD-A001")
-        identifier, digest = _identifier(reservation), release_digest(release)
-        charge = reservation.body if isinstance(reservation, Reservation) else None
+    def settle(self, reservation: Reservation | str, release: bytes, files: Files = NONE) -> Receipt:
+        """Keep what was released (noise included) under a reservation, and return the receipt.
+
+        `files` are written and synced before the entry that lists them; so is a body that is too large for a row.
+        """
+        identifier, held = _identifier(reservation), reservation if isinstance(reservation, Reservation) else None
+        digest, row, manifest = self._releases.put(release, files)
         receipts: list[Receipt] = []
 
         def decide(state: State, now: int) -> tuple[Entry, ...]:
-            return (decisions.decide_settle(state, identifier, digest, now),)
+            return (decisions.decide_settle(state, identifier, digest, now, manifest),)
 
         def make_receipt(written: Wish) -> None:
-            kept = Release(identifier, written.entries[-1].sequence, release)
+            kept = Release(identifier, written.entries[-1].sequence, row)
             head = written.head or self._session.log.head
-            receipts.append(self._receipt(kept, head, charge, written.bodies[-1]))
+            receipts.append(self._releases.receipt_for(kept, head, self._session.state, held, written.bodies[-1]))
 
-        written = self._session.append(decide, (identifier, release), make_receipt)
+        written = self._session.append(decide, (identifier, row), make_receipt)
         if not receipts:  # whoever wrote it was interrupted before
             make_receipt(written)
         return receipts[0]
+
+    def part(self, reservation: Reservation | str, number: int, release: bytes, files: Files = NONE) -> bytes:
+        """Record one more release under a reservation that stays open, and return the bytes that may leave.
+
+        **Guarantee**: when it returns, they are recorded, synced and witnessed. A number that was recorded before gives
+        what was recorded then.
+        """
+        identifier = _identifier(reservation)
+        if (before := self.recorded(identifier, number)) is not None:
+            return before
+        digest, row, manifest = self._releases.put(release, files)
+        self._session.append(
+            lambda state, now: decisions.decide_part(state, identifier, number, digest, manifest, now),
+            (part_row(identifier, number), row),
+        )
+        kept = self.recorded(identifier, number)  # another's, if another was quicker
+        if kept is None:
+            raise skipped(number)
+        return kept
+
+    def recorded(self, identifier: str, number: int) -> bytes | None:
+        """Return what was recorded as a part of a reservation, or None."""
+        return self._releases.recorded(identifier, number)
 
     def fail(self, reservation: Reservation | str, code: str) -> Failed:
         """Say that a reservation came to nothing, by the code of a mute error. The charge stands."""
@@ -213,11 +256,7 @@ class Ledger:
 
     def entry(self, position: int) -> bytes:
         """Return the canonical bytes of one entry."""
-        with self._session.log.store.reading() as reading:
-            rows = reading.bodies(position, position + 1)
-        if not rows:
-            raise LedgerError(f"this ledger has no entry {position}", "SRD-L070")
-        return bytes(rows[0][1])
+        return self._releases.entry(position)
 
     def entries(self, start: int = 0, stop: int | None = None) -> Iterator[Entry]:
         """Yield the entries from `start` up to `stop`, by default all."""
@@ -265,19 +304,36 @@ class Ledger:
 
     def release(self, identifier: str) -> bytes:
         """Return what was released under a reservation, noise included, as it was settled."""
-        return self._kept(identifier).body
+        return self._releases.body(identifier)
 
     def receipt(self, identifier: str) -> Receipt:
         """Return a receipt, under the newest checkpoint, for what was settled under a reservation."""
-        kept = self._kept(identifier)
-        return self._receipt(kept, self.look(lambda _: self._session.log.head))
+        return self.look(lambda state: self._releases.receipt(identifier, self._session.log.head, state))
 
-    def verify(self, progress: Progress | None = None) -> Report:
-        """Read everything again and judge it; a ledger that is not sound freezes."""
+    def reservation(self, identifier: str) -> Reserved | None:
+        """Return the charge of a reservation that is still open, or None."""
+        held = self.look(lambda state: identifier in state.open)
+        found = from_bytes(self.entry(position_of(identifier))) if held else None
+        return found if isinstance(found, Reserved) else None
+
+    def verify(self, progress: Progress | None = None, *, reprice: bool = False) -> Report:
+        """Read everything again and judge it; a ledger that is not sound freezes.
+
+        With `reprice` prices are found again. A charge that falls short is told, and freezes nothing: a newer version
+        may price an event higher than the one that charged it.
+        """
         session = self._session
-        report = verify_store(session.log.store, self.key, session.log.witness, progress=progress)
-        if not report.sound and session.frozen is None:
-            session.frozen = FrozenError(str(report.problems[0]), report.problems[0].code)
+        report = verify_store(
+            session.log.store,
+            self.key,
+            session.log.witness,
+            reprice=reprice,
+            progress=progress,
+            files=self.files.directory,
+        )
+        grave = [problem for problem in report.problems if problem.code != UNDERCHARGED]
+        if grave and session.frozen is None:
+            session.frozen = FrozenError(str(grave[0]), grave[0].code)
         return report
 
     def close(self) -> None:
@@ -292,9 +348,10 @@ class Ledger:
         state = self._session.state
         if not all(scope.text in state.balances for scope in request.datasets):
             return  # nobody here has read of them yet; what is decided under the lock will know
+        common = state.relation_of(request.datasets)
         for scope in state.concerned(list(request.datasets), request.analyst, request.project):
             if (balance := state.balances.get(scope.text)) is not None:
-                request.price_in(balance.rule.filter)
+                request.price_in(balance.rule, balance.rule.neighbours or common)
 
     def _one(self, decide: Callable[[State, int], E]) -> E:
         decided: list[E] = []
@@ -308,35 +365,10 @@ class Ledger:
 
     def _replay(self, earlier: Keyed) -> Replay:
         settled = earlier.outcome is not None and not earlier.failed
-        return Replay(earlier.id, earlier.request, self._kept(earlier.id).body if settled else None, earlier.failed)
-
-    def _kept(self, identifier: str) -> Release:
-        """Return what is kept of a release, if it is what was settled."""
-        with self._session.log.store.reading() as reading:
-            kept = reading.release(identifier)
-        if kept is not None:
-            settled = from_bytes(self.entry(kept.settled))
-            if isinstance(settled, Settled) and (identifier, release_digest(kept.body)) == (
-                settled.id,
-                settled.release,
-            ):
-                return kept
-        raise LedgerError(
-            f"nothing that was settled is kept under {identifier[:80]!r}: it was never released, or altered since",
-            "SRD-L072",
-        )
-
-    def _receipt(self, kept: Release, head: Head, charge: bytes | None = None, settled: bytes | None = None) -> Receipt:
-        nodes, reserved = self._session.log.nodes, position_of(kept.id)
-        return Receipt(
-            charge or self.entry(reserved),
-            inclusion_proof(reserved, head.size, nodes),
-            settled or self.entry(kept.settled),
-            inclusion_proof(kept.settled, head.size, nodes),
-            head.note,
-            self.key.text,
-            kept.body,
-        )
+        found = self.look(lambda state: state.open.get(earlier.id))
+        stays_open = found is not None and found.parts > 0
+        release = self.release(earlier.id) if settled else None
+        return Replay(earlier.id, earlier.request, release, earlier.failed, stays_open)
 
     def __enter__(self) -> Self:
         return self

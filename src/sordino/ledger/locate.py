@@ -7,7 +7,7 @@ is the key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from sordino.errors import LedgerError
 
@@ -65,9 +65,17 @@ class Roots:
 
     def frontier(self, size: int) -> Frontier:
         """Return the frontier at an earlier size."""
-        whole = size // TILE
-        rows = self._reading.bodies(whole * TILE, size)
-        return _grown(Frontier().extend(self._tiles[:whole])).extend(leaf_hashes(row[1] for row in rows))
+        return next(self.frontiers([size]))
+
+    def frontiers(self, sizes: Iterable[int]) -> Iterator[Frontier]:
+        """Yield the frontier at each of some earlier sizes, which must not fall."""
+        whole, tiles, leaves = 0, Frontier(), list[bytes]()
+        for size in sizes:
+            if size // TILE > whole or size - whole * TILE > len(leaves):
+                tiles, whole = tiles.extend(self._tiles[whole : size // TILE]), size // TILE
+                rows = self._reading.bodies(whole * TILE, min((whole + 1) * TILE, self.size))
+                leaves = list(leaf_hashes(row[1] for row in rows))
+            yield _grown(tiles).extend(leaves[: size - whole * TILE])
 
 
 def _grown(tiles: Frontier) -> Frontier:

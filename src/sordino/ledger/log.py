@@ -148,13 +148,11 @@ class Log:
     def append(self, writing: Writing, bodies: tuple[bytes, ...]) -> Appended:
         """Put entries behind all that this process has read, and sign the new head."""
         self.nodes.forget(REMEMBERED)
-        leaves = tuple(leaf_hashes(bodies))
-        frontier = self.frontier.extend(leaves)
+        frontier, tiles = self.nodes.extend(self.frontier, leaf_hashes(bodies))
         head = self._signed(frontier)
         writing.put_entries(self.size, bodies, _signature(head.note))
-        for place, leaf in enumerate(leaves, self.size):
-            for level, at, found in self.nodes.grow(place, leaf):
-                writing.put_tile(level, at, found)
+        for level, at, found in tiles:
+            writing.put_tile(level, at, found)
         writing.put_head(head)
         return Appended(self.size, bodies, frontier, head)
 

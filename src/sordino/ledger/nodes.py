@@ -45,6 +45,16 @@ class Nodes:
                 tiles.append((level, start // (end - start), found))
         return tiles
 
+    def extend(self, frontier: Frontier, leaves: list[bytes]) -> tuple[Frontier, list[tuple[int, int, bytes]]]:
+        """Take in the leaves behind `frontier`; return the new frontier, and the tiles that they complete.
+
+        **Guarantee**: what is returned follows from `frontier` and the leaves alone, and from nothing that is stored:
+        a leaf is only ever joined with those before it in `leaves`, and with the subtrees of `frontier`.
+        """
+        self._known.update(zip(aligned(0, frontier.size), frontier.hashes, strict=True))
+        tiles = [tile for place, leaf in enumerate(leaves, frontier.size) for tile in self.grow(place, leaf)]
+        return self.frontier(frontier.size + len(leaves)), tiles
+
     def forget(self, more_than: int = 0) -> None:
         """Drop everything from memory if it is more than so many hashes; what is not committed would be lost."""
         if len(self._known) > more_than:

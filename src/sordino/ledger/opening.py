@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sordino import noise
 from sordino.errors import ArgumentError, LedgerError
+from sordino.noise.keystream import SOURCE
 
+from .files import FileStore
 from .keys import SigningKey
 from .store import Store
 from .store_sqlite import SqliteStore
@@ -57,9 +58,16 @@ def witness_for(store: Store, witness: Witness | Place | None) -> Witness:
     return witness
 
 
+def files_for(store: Store, files: Place | None) -> FileStore:
+    """Return the directory named, or the one beside a file; a ledger on a server has none unless it is named."""
+    if files is not None:
+        return FileStore(Path(files).absolute())
+    return FileStore(_beside(store, ".files", "files") if isinstance(store, SqliteStore) else None)
+
+
 def token() -> str:
-    """Return 126 random bits in hexadecimal digits."""
-    return f"{noise.uniform(2**63):016x}{noise.uniform(2**63):016x}"
+    """Return 128 random bits in hexadecimal digits."""
+    return f"{SOURCE.word():016x}{SOURCE.word():016x}"
 
 
 def _beside(store: Store, suffix: str, argument: str) -> Path:

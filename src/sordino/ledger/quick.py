@@ -36,12 +36,12 @@ _CHARGE = rf'\["({_TEXT})",\[((?:{_DAY}(?:,{_DAY})*)?)\],"([0-9 ]+)"\]'
 _UNNAMED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _CHARGE)
 
 _SETTLED = re.compile(
-    rf'\{{"id":"{_ID}","kind":"settled","release":"{_DIGEST}","sequence":{_NUMBER},"time":{_NUMBER},"v":1\}}'
+    rf'\{{"files":\[\],"id":"{_ID}","kind":"settled","release":"{_DIGEST}","sequence":{_NUMBER},"time":{_NUMBER},"v":1\}}'
 )
 _RESERVED = re.compile(
     rf'\{{"analyst":"({_TEXT})","charges":\[({_UNNAMED}(?:,{_UNNAMED})*)\],"event":"({_EVENT})",'
     rf'"id":"{_ID}","key":(?:null|"{_DIGEST}"),"kind":"reserved","neighbours":"(add-remove|replace-one|zero-out)",'
-    rf'"norms":"([0-9/ ]+)","plan":"{_DIGEST}","project":(?:null|"({_TEXT})"),"request":"{_DIGEST}",'
+    rf'"norms":"([0-9/ ]+)","parts":{_NUMBER},"plan":"{_DIGEST}","project":(?:null|"({_TEXT})"),"request":"{_DIGEST}",'
     rf'"sequence":{_NUMBER},"time":{_NUMBER},"unit":"({_TEXT})","v":1,"what":"([a-zA-Z0-9][a-zA-Z0-9._-]{{0,63}})"\}}'
 )
 _CHARGES = re.compile(_CHARGE)
@@ -63,15 +63,29 @@ def _settled(identifier: str, release: str, sequence: str, time: str) -> Entry |
     at, when = int(sequence), int(time)
     if at > LARGEST_NUMBER or when > LATEST:
         return None
-    return Settled.trusted({"sequence": at, "time": when, "id": identifier, "release": release})
+    return Settled.trusted({"sequence": at, "time": when, "id": identifier, "release": release, "files": ()})
 
 
 def _reserved(found: re.Match[str]) -> Entry | None:
-    analyst, charges, event, identifier, key, relation, norms, plan, project, request, place, time, unit, what = (
-        found.groups()
-    )
+    (
+        analyst,
+        charges,
+        event,
+        identifier,
+        key,
+        relation,
+        norms,
+        parts,
+        plan,
+        project,
+        request,
+        place,
+        time,
+        unit,
+        what,
+    ) = found.groups()
     at, when = int(place), int(time)
-    if at > LARGEST_NUMBER or when > LATEST or identifier.partition("-")[0] != place:
+    if max(at, int(parts)) > LARGEST_NUMBER or when > LATEST or identifier.partition("-")[0] != place:
         return None
     check_norms(norms)
     check_names(unit, analyst, project)
@@ -91,6 +105,7 @@ def _reserved(found: re.Match[str]) -> Entry | None:
             "plan": plan,
             "key": key,
             "request": request,
+            "parts": int(parts),
         }
     )
 
@@ -114,8 +129,9 @@ def _days(spelled: str) -> tuple[str, ...]:
 
 
 def _write_settled(entry: Settled) -> str:
+    files = ",".join([f'["{each.name}","{each.digest}",{each.size}]' for each in entry.files])
     return (
-        f'{{"id":"{entry.id}","kind":"settled","release":"{entry.release}","sequence":{entry.sequence},'
+        f'{{"files":[{files}],"id":"{entry.id}","kind":"settled","release":"{entry.release}","sequence":{entry.sequence},'
         f'"time":{entry.time},"v":1}}'
     )
 
@@ -126,7 +142,7 @@ def _write_reserved(entry: Reserved) -> str:
     project = "null" if entry.project is None else _quoted(entry.project)
     return (
         f'{{"analyst":{_quoted(entry.analyst)},"charges":[{charges}],"event":{_quoted(entry.event)},"id":"{entry.id}",'
-        f'"key":{key},"kind":"reserved","neighbours":"{entry.neighbours}","norms":"{entry.norms}",'
+        f'"key":{key},"kind":"reserved","neighbours":"{entry.neighbours}","norms":"{entry.norms}","parts":{entry.parts},'
         f'"plan":"{entry.plan}","project":{project},"request":"{entry.request}","sequence":{entry.sequence},'
         f'"time":{entry.time},"unit":{_quoted(entry.unit)},"v":1,"what":"{entry.what}"}}'
     )

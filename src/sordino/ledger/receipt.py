@@ -3,9 +3,14 @@
 **Guarantee.** What `verify_receipt` accepts was signed by the holder of the key: the charge stood at its place in the
 ledger before the release was settled, the release is the one whose digest was settled, and both entries are in the
 tree whose root the checkpoint signs. Whoever changes a byte of any of it must forge a signature or break SHA-256.
-**Assumes.** The verifying key came from the ledger's owner by another way than the receipt. That the ledger kept its
-rules (caps, order, every scope) is not in a receipt; `verify` replays that. That everybody is shown the same ledger is
-seen by comparing checkpoints: with the witness, or with another's receipt by a proof of consistency.
+Under the same root stand the entries that opened every data set and group that was charged, and the newest before the
+charge that set their budget anew. So whoever holds a receipt knows the columns of each budget, and prices the event
+again in every one of them (``repricing.py``), and sees that no group of a data set was left out.
+**Not in a receipt**: the rules of analysts and projects, which protect nobody; that all charges together kept within
+the caps; that no scope was opened twice, with other columns. `verify` replays those. A receipt that leaves out a newer
+budget lies about caps alone: columns are fixed when a scope is opened, and prices depend on nothing else in a rule.
+**Assumes.** The verifying key came from the ledger's owner by another way than the receipt. That everybody is shown the
+same ledger is seen by comparing checkpoints: with the witness, or with another's receipt by a proof of consistency.
 
 A receipt holds no digest of data: the one digest is of the release, which is noisy already.
 """
@@ -13,25 +18,38 @@ A receipt holds no digest of data: the one digest is of the release, which is no
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from sordino.errors import ArgumentError, LedgerError
 
 from .canonical import decode, encode, from_base64, to_base64
 from .checkpoint import Checkpoint
-from .entries import Entry, Reserved, Settled, from_bytes
+from .entries import Budgeted, Entry, Opened, Reserved, Settled, from_bytes
+from .files import faults
 from .keys import VerifyingKey
+from .manifest import Manifest
+from .rule import Rule, replaced
 from .tree import HASH_BYTES, leaf_hash, verify_inclusion
 
-VERSION = 1
+VERSION = 2
 
 Proof = tuple[bytes, ...]
 
 
+class Placed(NamedTuple):
+    """An entry as it stands in the ledger, with the proof that it does."""
+
+    entry: bytes
+    proof: Proof
+
+
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The two entries of a release as they stand in the ledger, with the proofs that they do.
+    """The entries of a release and of the rules that it was priced by, with the proofs that they are in the ledger.
 
     `release` is the body that was released, or None where the receipt shall not show it: then whoever has the body
     gives it to `verify_receipt`.
@@ -45,14 +63,27 @@ class Receipt:
     """The signed note of a checkpoint that is larger than both positions."""
     key: str
     """The verifying key of the ledger: a hint of whom to ask, not a reason to believe."""
-    release: bytes | None = None
+    release: bytes | None
+    rules: tuple[Placed, ...]
+    """What opened each data set and group that was charged, and what set its budget last before the charge."""
 
     def __post_init__(self) -> None:
-        hashes = (*self.reserved_proof, *self.settled_proof)
+        rules = [each for placed in self.rules for each in placed.proof]
+        hashes = (*self.reserved_proof, *self.settled_proof, *rules)
         if not set(map(type, hashes)) <= {bytes} or not set(map(len, hashes)) <= {HASH_BYTES}:
             raise ArgumentError(f"a proof consists of hashes of {HASH_BYTES} bytes", "SRD-A001")
         if not isinstance(self.checkpoint, str) or not isinstance(self.key, str):
             raise ArgumentError("the checkpoint and the key of a receipt must be texts", "SRD-A001")
+
+    @property
+    def files(self) -> Manifest:
+        """The files that belong to the release, each by name, digest and size, as the settlement lists them."""
+        settled = from_bytes(self.settled)
+        return settled.files if isinstance(settled, Settled) else ()
+
+    def faults(self, directory: str | os.PathLike[str]) -> list[str]:
+        """Return what is wrong with the release's files in a directory where each is named by its digest."""
+        return faults(Path(directory), self.files)
 
     def to_json(self) -> str:
         """Return the receipt as one canonical JSON text; a release that is text stays readable in it."""
@@ -62,6 +93,7 @@ class Receipt:
             "release": _spelt(self.release),
             "reserved": self.reserved.decode(),
             "reserved_proof": [to_base64(each) for each in self.reserved_proof],
+            "rules": [[each.entry.decode(), *map(to_base64, each.proof)] for each in self.rules],
             "settled": self.settled.decode(),
             "settled_proof": [to_base64(each) for each in self.settled_proof],
             "v": VERSION,
@@ -84,6 +116,7 @@ class Receipt:
                 plain["checkpoint"],
                 plain["key"],
                 _read(plain["release"]),
+                tuple(Placed(entry.encode(), tuple(map(from_base64, proof))) for entry, *proof in plain["rules"]),
             )
             same = receipt.to_json() == text
         except (AttributeError, KeyError, TypeError, ValueError, LedgerError):
@@ -106,6 +139,8 @@ class Facts:
     checkpoint: Checkpoint
     release: bytes | None
     """The body that was released, if the receipt or the caller had it; None if only its digest is known."""
+    rules: Mapping[str, Rule]
+    """The rule of every data set and group that was charged, by the scope's text."""
 
     def __str__(self) -> str:
         charge, settled = self.reserved, self.settled
@@ -153,7 +188,40 @@ def verify_receipt(receipt: Receipt, key: str, release: bytes | None = None) -> 
             raise LedgerError(
                 "the release was altered: its digest is not the one that the ledger settled for this charge", "SRD-L010"
             )
-    return Facts(reserved, settled, checkpoint, receipt.release if release is None else release)
+    body = receipt.release if release is None else release
+    return Facts(reserved, settled, checkpoint, body, _rules(receipt.rules, reserved, checkpoint))
+
+
+def _rules(placed: Sequence[Placed], reserved: Reserved, checkpoint: Checkpoint) -> dict[str, Rule]:
+    """Return the rules that a receipt shows, which must be those of all whom the charge protects."""
+    found: dict[str, Rule] = {}
+    for data, proof in placed:
+        entry = from_bytes(data)
+        _check_place("rule", entry, data, proof, checkpoint)
+        match entry:
+            case Opened() if entry.scope.text not in found:
+                found[entry.scope.text] = entry.rule
+            case Budgeted() if entry.scope.text in found:
+                found[entry.scope.text] = _changed(found[entry.scope.text], entry)
+            case _:
+                raise LedgerError("an entry of this receipt is no rule, or stands before what it changes", "SRD-L009")
+        if entry.sequence >= reserved.sequence:
+            raise LedgerError("a rule in this receipt is newer than the charge", "SRD-L009")
+    protecting = {charge.scope.text for charge in reserved.charges if charge.scope.protects}
+    groups = {f"group:{name}" for rule in found.values() for name in rule.groups}
+    if set(found) != protecting or not groups <= protecting:
+        raise LedgerError(
+            "this receipt does not show the rules of exactly the data sets and groups that its charge concerns",
+            "SRD-L009",
+        )
+    return found
+
+
+def _changed(rule: Rule, entry: Budgeted) -> Rule:
+    try:
+        return replaced(rule, entry.budget, entry.caps)
+    except ArgumentError as error:
+        raise LedgerError(f"a budget in this receipt is none of its scope: {error.message}", "SRD-L009") from None
 
 
 def _check_place(what: str, entry: Entry, data: bytes, proof: Proof, checkpoint: Checkpoint) -> None:

@@ -39,6 +39,8 @@ class Replay:
     """The digest of what was asked."""
     release: bytes | None
     failed: bool
+    stays_open: bool = False
+    """Whether it is work with parts that has not ended: to be resumed, and not taken for an interrupted run."""
 
     @property
     def running(self) -> bool:

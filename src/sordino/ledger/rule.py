@@ -128,7 +128,7 @@ class Rule:
 
     def check_for(self, scope: Scope) -> None:
         """Refuse a rule that a scope of this kind cannot have."""
-        protects = scope.kind in ("dataset", "group")
+        protects = scope.protects
         if protects != (self.unit is not None):
             raise ArgumentError(
                 f"{scope} must say who is protected: unit and neighbours"

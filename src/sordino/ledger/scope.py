@@ -48,6 +48,11 @@ class Scope:
         return f"{self.kind}:{self.name}"
 
     @property
+    def protects(self) -> bool:
+        """Whether somebody is protected by its budget; analysts and projects are capped by policy alone."""
+        return self.kind in ("dataset", "group")
+
+    @property
     def whole(self) -> Scope:
         """The scope that this one is a block of, or itself."""
         return replace(self, day="") if self.day else self

@@ -11,6 +11,7 @@ witness that cannot be told) what was appended counts and nobody may act on it: 
 
 from __future__ import annotations
 
+import copy
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -43,10 +44,6 @@ _TOUCHED: dict[type[Entry], Callable[[Any], list[Scope]]] = {
     Restored: lambda entry: [scope for scope, _ in entry.burnt],
 }
 """The scopes whose lifetime totals an entry changes."""
-
-
-def _nobody(_: Entry) -> list[Scope]:
-    return []
 
 
 def _follow_up(wish: Wish, after: After) -> None:
@@ -114,14 +111,21 @@ class Session:
             self._hear()  # before the head is read, for others go on meanwhile
             self._read_on(reading, reading.head())
 
-    def append(self, decide: Decide, keep: tuple[str, bytes] | None = None, after: After | None = None) -> Wish:
+    def append(
+        self,
+        decide: Decide,
+        keep: tuple[str, bytes] | None = None,
+        after: After | None = None,
+        *,
+        charges: bool = False,
+    ) -> Wish:
         """Append what is decided, with a release to `keep` under an identifier, as the module says.
 
         What other threads want to append at the same moment goes into the same transaction. `after` may be skipped
-        where an interrupt comes in between.
+        where an interrupt comes in between. What `charges` is refused while witness or disk could fail it afterwards.
         """
         self._check_usable()
-        return self._line.join(Wish(decide, keep, after))
+        return self._line.join(Wish(decide, keep, after, charges=charges))
 
     def restore(self, decide: Decide) -> tuple[Entry, ...]:
         """Append the entry of a restoration, whatever the witness says; it then begins anew."""
@@ -139,7 +143,7 @@ class Session:
         """Let a new witness begin with what the ledger is now, and take it in place of the old one."""
         with self.turn():
             self.refresh()
-            witness.begin(self._seen(self.state.scopes))
+            witness.begin(self._seen(self.state.scopes, self.log.head))
             self.log.witness.close()
             self.log.witness = witness
 
@@ -206,14 +210,16 @@ class Session:
 
     def _commit(self, batch: list[Wish], gather: Gather) -> None:
         appended: Appended | None = None
+        seen: Seen | None = None
         try:
             with self.log.store.writing() as writing:
                 head = writing.lock_head()
                 self._hear()
                 self._read_on(writing, head)
                 gather(batch)  # who came while this thread waited for the lock need not wait for the next
-                self._decide(batch)
+                self._decide(batch, self._hindrance(batch))
                 appended = self._put(writing, batch)
+                seen = None if appended is None else self._prepare(appended.head)
         except UnknownOutcomeError:
             if appended is None or not self.log.holds(appended.first, appended.bodies):
                 raise
@@ -222,14 +228,42 @@ class Session:
             self.log.accept(appended)
         self._in_step = True
         if appended is not None:
-            self._tell()
+            self._tell(seen)
 
-    def _decide(self, batch: list[Wish]) -> None:
+    def _hindrance(self, batch: list[Wish]) -> LedgerError | None:
+        """Return why nothing may be charged now, or None: what could fail after a charge is tried before it.
+
+        Wishes that charge nothing go on, for they may be what becomes of charges.
+        """
+        try:
+            if any(wish.charges for wish in batch):
+                self.log.store.check_room()
+                self.log.witness.check()
+        except FrozenError:
+            raise
+        except LedgerError as error:
+            return error
+        return None
+
+    def _prepare(self, head: Head) -> Seen | None:
+        """Make the witness ready for what is about to be committed, as it must not fail after that; return it."""
+        if self._restoring:
+            return None
+        seen = self._seen(self._untold, head)
+        while (others := self.log.witness.ready(seen)) is not None:
+            self.log.heard = others
+            self.log.check_witness()
+        return seen
+
+    def _decide(self, batch: list[Wish], hindrance: LedgerError | None) -> None:
         """Let the state take what each wish comes to, on trial; what goes wrong with one of them is its own affair."""
         self._in_step = False
         trial = self._trial = Trial(self.state)
         for wish in batch:
             wish.entries, wish.bodies, wish.error = (), (), None
+            if wish.charges and hindrance is not None:
+                wish.error = copy.copy(hindrance)
+                continue
             try:
                 entries = wish.decide(self.state, self.clock())
                 bodies = tuple(map(to_bytes, entries))
@@ -247,7 +281,8 @@ class Session:
         for wish in batch:
             wish.head = appended.head
             for entry in wish.entries:
-                self._untold.update(_TOUCHED.get(type(entry), _nobody)(entry))
+                if (touched := _TOUCHED.get(type(entry))) is not None:
+                    self._untold.update(touched(entry))
         settled = [(wish.keep, wish.entries[-1].sequence) for wish in batch if wish.keep and wish.entries]
         writing.put_releases([Release(identifier, position, body) for (identifier, body), position in settled])
         return appended
@@ -291,23 +326,30 @@ class Session:
         """Tell the witness what whoever was here before did not get to tell."""
         seen = self.log.witness.recall()
         if seen is not None and seen.size < self.log.size:
-            self.log.witness.tell(self._seen(self.state.scopes))
+            self._say(self.state.scopes)
 
-    def _tell(self) -> None:
+    def _tell(self, seen: Seen | None) -> None:
         witness = self.log.witness
         if self._restoring:
             begin = witness.begin if witness.recall() is None else witness.tell
-            begin(self._seen(self.state.scopes, anew=True))
+            begin(self._seen(self.state.scopes, self.log.head, anew=True))
             self.log.heard = None
         else:
-            witness.tell(self._seen(self._untold))
+            self._say(self._untold, seen)
         self._untold.clear()
 
-    def _seen(self, scopes: Iterable[Scope], *, anew: bool = False) -> Seen:
+    def _say(self, scopes: Iterable[Scope], seen: Seen | None = None) -> None:
+        """Tell the witness; where others told it more, find first that this ledger extends it, or freeze."""
+        while (others := self.log.witness.tell(seen or self._seen(scopes, self.log.head))) is not None:
+            self.log.heard, seen = others, None
+            with self.log.store.reading() as reading:
+                self._read_on(reading, reading.head())
+
+    def _seen(self, scopes: Iterable[Scope], head: Head, *, anew: bool = False) -> Seen:
         spent = {
             scope.text: vector_text(self.state.lifetime(scope)) for scope in scopes if scope.text in self.state.balances
         }
-        return Seen(self.log.size, self.log.head.note, spent, anew)
+        return Seen(head.size, head.note, spent, anew)
 
     def _keep_house(self, first: int) -> None:
         """Keep a checkpoint among the entries, and write a snapshot, now and then."""

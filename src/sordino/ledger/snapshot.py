@@ -13,10 +13,10 @@ from .balance import Balance
 from .canonical import decode, encode
 from .rule import Rule
 from .scope import Scope, checked_day
-from .state import Keyed, State
+from .state import Keyed, Open, State
 from .vectors import read_vector, vector_text
 
-VERSION = 1
+VERSION = 2
 
 
 def snapshot(state: State) -> bytes:
@@ -28,7 +28,7 @@ def snapshot(state: State) -> bytes:
             "last": sorted(state.last.items()),
             "keys": [(key, *keyed) for key, keyed in sorted(state.keys.items())],
             "lost": sorted(state.lost),
-            "open": sorted(state.open.items()),
+            "open": [(identifier, *held) for identifier, held in sorted(state.open.items())],
             "size": state.size,
             "time": state.time,
             "v": VERSION,
@@ -53,7 +53,7 @@ def _state(body: dict[str, Any]) -> State:
     state = State()
     state.size, state.time, state.frozen = body["size"], body["time"], body["frozen"]
     state.balances = {Scope.parse(text).text: _read_balance(*rest) for text, *rest in body["balances"]}
-    state.open = dict(body["open"])
+    state.open = {identifier: Open(*rest) for identifier, *rest in body["open"]}
     state.keys = {key: Keyed(*rest) for key, *rest in body["keys"]}
     state.last = dict(body["last"])
     state.lost = {Scope.parse(text).text for text in body["lost"]}
@@ -63,12 +63,12 @@ def _state(body: dict[str, Any]) -> State:
 def _balance(balance: Balance) -> tuple[Any, ...]:
     vectors = (vector_text(each) for each in (balance.spent, balance.before, balance.floor))
     days = [(day, vector_text(held)) for day, held in sorted(balance.days.items())]
-    return (balance.rule.to_plain(), balance.period, *vectors, days)
+    return (balance.rule.to_plain(), list(balance.ruled), balance.period, *vectors, days)
 
 
-def _read_balance(rule: dict[str, Any], number: int, *rest: Any) -> Balance:
+def _read_balance(rule: dict[str, Any], ruled: list[int], number: int, *rest: Any) -> Balance:
     *vectors, days = rest
-    balance = Balance(Rule.from_plain(rule), 0)
+    balance = Balance(Rule.from_plain(rule), 0, tuple(ruled))
     spent, before, floor = map(read_vector, vectors)
     balance.restore(number, spent, before, floor, {checked_day(day): read_vector(held) for day, held in days})
     return balance

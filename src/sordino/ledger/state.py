@@ -7,32 +7,35 @@ through the same few lines.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 from sordino.accounting.columns import Vector
+from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, LedgerError
 
 from .balance import Balance, Paid
-from .entries import (
-    Budgeted,
-    Checkpointed,
-    Entry,
-    Failed,
-    Frozen,
-    Opened,
-    Refreshed,
-    Reserved,
-    Restored,
-    Settled,
-)
+from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Part, Refreshed, Reserved, Restored, Settled
 from .periods import moment
 from .rule import Rule, replaced
 from .scope import Scope
 
 Change = Callable[[], None]
 """What an entry does to the state, once every rule allows it."""
+
+_STRICTEST: tuple[Neighbours, ...] = (Neighbours.REPLACE_ONE, *Neighbours)
+
+
+class Open(NamedTuple):
+    """A reservation that is neither settled nor failed."""
+
+    key: str | None
+    """The digest of its idempotency key."""
+    parts: int
+    """How many parts it may release."""
+    last: int = 0
+    """The number of the last part that was recorded."""
 
 
 class Keyed(NamedTuple):
@@ -59,8 +62,8 @@ class State:
         self.frozen: str | None = None
         self.balances: dict[str, Balance] = {}
         """By the scope's text."""
-        self.open: dict[str, str | None] = {}
-        """Reservations that are neither settled nor failed, each with the digest of its idempotency key."""
+        self.open: dict[str, Open] = {}
+        """Reservations that are neither settled nor failed, by their ids."""
         self.keys: dict[str, Keyed] = {}
         self.last: dict[str, int] = {}
         """When each analyst last reserved."""
@@ -72,6 +75,7 @@ class State:
             Opened: self._opened,
             Budgeted: self._budgeted,
             Reserved: self._reserved,
+            Part: self._parted,
             Settled: self._settled,
             Failed: self._failed,
             Refreshed: self._refreshed,
@@ -144,19 +148,33 @@ class State:
                 "choose another name only if nobody's protection rested on it",
                 "SRD-L022",
             )
-        protects = (entry.rule.unit, entry.rule.neighbours)
         for name in entry.rule.groups:
             group = self.balances.get(f"group:{name}")
             if group is None:
                 raise broken(entry, f"group {name!r} has not been opened; open it before its data sets", "SRD-L022")
-            if (group.rule.unit, group.rule.neighbours) != protects:
-                raise broken(
-                    entry, f"group {name!r} protects another unit or relation: the two do not add up", "SRD-L022"
-                )
-        return partial(self._open, text, entry.rule, entry.time)
+            self._check_member(entry, name, group.rule)
+        return partial(self._open, text, entry)
 
-    def _open(self, text: str, rule: Rule, time: int) -> None:
-        self.balances[text] = Balance(rule, time)
+    def _check_member(self, entry: Opened, name: str, group: Rule) -> None:
+        """Refuse a data set of other people than the group's, or one whose prices say nothing under its relation."""
+        own = entry.rule
+        if group.unit != own.unit:
+            raise broken(
+                entry,
+                f"group {name!r} protects each {group.unit}, and {entry.scope} each {own.unit}: the two do not add up; "
+                "all members of a group name one unit",
+                "SRD-L022",
+            )
+        if group.neighbours is None or own.neighbours is None or not group.neighbours.takes(own.neighbours):
+            raise broken(
+                entry,
+                f"group {name!r} is under another relation than {entry.scope}, so the two do not add up: only a group "
+                "under replace-one takes members under add-remove as well; open such a group",
+                "SRD-L022",
+            )
+
+    def _open(self, text: str, entry: Opened) -> None:
+        self.balances[text] = Balance(entry.rule, entry.time, (entry.sequence,))
         self.complete.clear()
 
     def _budgeted(self, entry: Budgeted) -> Change:
@@ -171,7 +189,7 @@ class State:
                 f"{entry.scope} has spent more than {entry.budget} already; set at least what it spent",
                 "SRD-L026",
             )
-        return partial(balance.set_rule, rule)
+        return partial(balance.change_rule, rule, entry.sequence)
 
     def _reserved(self, entry: Reserved) -> Change:
         shape = (entry.unit, entry.neighbours, entry.analyst, entry.project, *[it.scope.text for it in entry.charges])
@@ -185,14 +203,14 @@ class State:
     def _reserve(self, entry: Reserved, paid: list[tuple[Balance, Paid]]) -> None:
         for balance, after in paid:  # all scopes or none: by now every one of them has been found to fit
             balance.take(after)
-        self.open[entry.id] = entry.key
+        self.open[entry.id] = Open(entry.key, entry.parts)
         self.last[entry.analyst] = entry.time
         if entry.key is not None:
             self.keys[entry.key] = Keyed(entry.id, entry.request)
 
     def _check_complete(self, entry: Reserved) -> None:
         """Refuse a reservation that leaves out a scope that it concerns, adds one, or protects somebody else."""
-        charged = [charge.scope for charge in entry.charges]
+        charged, ran = [charge.scope for charge in entry.charges], Neighbours(entry.neighbours)
         for scope in charged:
             self._known(entry, scope)
         datasets = [scope for scope in charged if scope.kind == "dataset"]
@@ -200,7 +218,7 @@ class State:
             raise broken(entry, "it charges no data set", "SRD-L023")
         for scope in datasets:
             rule = self.balances[scope.text].rule
-            if rule.unit != entry.unit or rule.neighbours is None or rule.neighbours.value != entry.neighbours:
+            if rule.unit != entry.unit or rule.neighbours is None or not rule.neighbours.takes(ran):
                 raise broken(
                     entry, f"{scope} protects another unit or relation than the price was found for", "SRD-L023"
                 )
@@ -222,6 +240,11 @@ class State:
             found.add(common)
         return [Scope.parse(text) for text in (sorted(found) if len(found) > 1 else found)]
 
+    def relation_of(self, datasets: Iterable[Scope]) -> Neighbours:
+        """Return the relation by which scopes count that protect nobody themselves: the strictest of the data sets'."""
+        held = [self.balance(scope).rule.neighbours for scope in datasets]
+        return next((each for each in _STRICTEST if each in held), Neighbours.ADD_REMOVE)
+
     def _paid(self, entry: Reserved, scope: Scope, days: tuple[str, ...], amount: Vector) -> tuple[Balance, Paid]:
         balance = self.balances[scope.text]
         if len(amount) != balance.width or not any(amount):
@@ -235,6 +258,16 @@ class State:
             raise broken(entry, f"its price exceeds the caps of {scope}", "SRD-L023")
         return balance, after
 
+    def _parted(self, entry: Part) -> Change:
+        found = self._still_open(entry, entry.id)
+        if not found.last < entry.number <= found.parts:
+            raise broken(
+                entry,
+                f"it is part {entry.number} after {found.last} of the {found.parts} that {entry.id} declared",
+                "SRD-L033",
+            )
+        return partial(self.open.__setitem__, entry.id, found._replace(last=entry.number))
+
     def _settled(self, entry: Settled) -> Change:
         return self._closed(entry, entry.id, failed=False)
 
@@ -242,14 +275,19 @@ class State:
         return self._closed(entry, entry.id, failed=True)
 
     def _closed(self, entry: Entry, identifier: str, *, failed: bool) -> Change:
-        if identifier not in self.open:
+        self._still_open(entry, identifier)
+        return partial(self._close, identifier, entry.sequence, failed)
+
+    def _still_open(self, entry: Entry, identifier: str) -> Open:
+        found = self.open.get(identifier)
+        if found is None:
             raise broken(
                 entry, f"reservation {identifier} is not open: never made, or settled or failed before", "SRD-L024"
             )
-        return partial(self._close, identifier, entry.sequence, failed)
+        return found
 
     def _close(self, identifier: str, outcome: int, failed: bool) -> None:
-        key = self.open.pop(identifier)
+        key = self.open.pop(identifier).key
         if key is not None:
             self.keys[key] = self.keys[key]._replace(outcome=outcome, failed=failed)
 
@@ -288,6 +326,15 @@ class State:
         if found is None:
             raise broken(entry, f"{scope} has not been opened", "SRD-L022")
         return found
+
+
+def rules_of(reserved: Reserved, state: State) -> Iterator[int]:
+    """Yield where the rules stand by which a charge protects: what opened each scope, and its newest budget by then."""
+    for charge in reserved.charges:
+        if charge.scope.protects:
+            opened, *changed = state.balances[charge.scope.text].ruled
+            yield opened
+            yield from [position for position in changed if position < reserved.sequence][-1:]
 
 
 def broken(entry: Entry, why: str, code: str) -> LedgerError:

@@ -26,7 +26,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from sordino.errors import LedgerError
 
-from .schema import ENTRIES, RELEASES, bring_up_to_date
+from .schema import ENTRIES, FORM, RELEASES
 from .statements import STATEMENTS, Statement, insertion
 
 BATCH = 4096
@@ -53,6 +53,10 @@ class Snapshot:
     size: int
     body: bytes
     note: str
+
+
+IN_A_FILE = b""
+"""What the row of a release holds whose body is a file, named by the digest that was settled."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,7 @@ class Store(ABC):
                 connection.exec_driver_sql(self.begin)
                 if self.alone is not None:
                     connection.exec_driver_sql(self.alone)
-                bring_up_to_date(connection)
+                FORM.bring_up_to_date(connection)
                 connection.exec_driver_sql("COMMIT")
         except self._any_failure as error:
             raise self._meaning(error) from None
@@ -111,6 +115,9 @@ class Store(ABC):
 
     def check_place(self) -> None:  # noqa: B027  (a server needs no check)
         """Raise if what this store has open is no longer what its place names."""
+
+    def check_room(self) -> None:  # noqa: B027  (a server looks after its own disk)
+        """Raise if there may be no room for what becomes of a charge."""
 
     def writer(self, connection: PoolProxiedConnection) -> DBAPICursor:
         """Return a cursor for a writer's transaction."""

@@ -15,6 +15,9 @@ from .store import BUSY, Store
 PATIENCE = 60.0
 """Seconds that a writer waits for its turn."""
 
+ROOM = 4 << 20
+"""Bytes that must be free before something is charged: a settlement with its release takes a few pages of the log."""
+
 _SETTINGS = ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA trusted_schema=OFF")
 
 
@@ -30,7 +33,7 @@ class SqliteStore(Store):
         engine = create_engine(
             URL.create("sqlite", database=str(self.path)),
             isolation_level="AUTOCOMMIT",
-            connect_args={"timeout": patience, "check_same_thread": False},
+            connect_args={"timeout": patience, "check_same_thread": False, "cached_statements": 256},
         )
         event.listen(engine, "connect", _configure)
         super().__init__(engine, str(self.path))
@@ -42,6 +45,16 @@ class SqliteStore(Store):
                 f"{self.path} was replaced or removed while this process had it open; close it, put the newest "
                 "file back, and open it again",
                 "SRD-L066",
+            )
+
+    def check_room(self) -> None:
+        """Raise if the disk is so full that what becomes of a charge might not be written."""
+        found = os.statvfs(self.path.parent)
+        if found.f_bavail * found.f_frsize < ROOM:
+            raise LedgerError(
+                f"{self.place}: its disk has less than {ROOM >> 20} MiB left, so that what would be charged might "
+                "never be settled; nothing was charged; make room and try again",
+                "SRD-L050",
             )
 
     def explain(self, error: BaseException | None) -> LedgerError:

@@ -40,10 +40,18 @@ class Wish:
     wakes up and does it, in turns with all others.
     """
 
-    __slots__ = ("_calls", "after", "bodies", "decide", "done", "entries", "error", "head", "keep")
+    __slots__ = ("_calls", "after", "bodies", "charges", "decide", "done", "entries", "error", "head", "keep")
 
-    def __init__(self, decide: Decide, keep: tuple[str, bytes] | None = None, after: After | None = None) -> None:
+    def __init__(
+        self,
+        decide: Decide,
+        keep: tuple[str, bytes] | None = None,
+        after: After | None = None,
+        *,
+        charges: bool = False,
+    ) -> None:
         self.decide = decide
+        self.charges = charges
         self.keep = keep
         self.after = after
         self.entries: tuple[Entry, ...] = ()

@@ -32,6 +32,7 @@ LARGEST_SIZE = 2**53 - 1
 Subtree = Callable[[int, int], bytes]
 
 _sha256 = hashlib.sha256
+_MOST_PATHS = 1 << 14  # a few megabytes; batches need some hundreds
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -107,19 +108,38 @@ class Frontier:
         return Frontier(size, tuple(rest[at : at + HASH_BYTES] for at in range(0, len(rest), HASH_BYTES)))
 
 
+class Paths:
+    """Inclusion proofs in the tree of one size; what several of them have in common is found once."""
+
+    def __init__(self, size: int, subtree: Subtree) -> None:
+        self._size = size
+        self._subtree = subtree
+        self._known: dict[tuple[int, int], tuple[bytes, ...]] = {}
+
+    def __call__(self, index: int) -> tuple[bytes, ...]:
+        """Return the hashes that lead from the leaf at `index` to the root, lowest first."""
+        if not 0 <= index < self._size <= LARGEST_SIZE:
+            raise ArgumentError(f"a tree of {self._size} leaves has none at index {index}", "SRD-A002")
+        if len(self._known) > _MOST_PATHS:
+            self._known.clear()
+        return self._above(index, 1)
+
+    def _above(self, node: int, width: int) -> tuple[bytes, ...]:
+        """Return the hashes that lead on from a node, counted among all whose subtrees are so many leaves wide."""
+        found = self._known.get((node, width))
+        if found is None:
+            last = (self._size - 1) // width
+            found = self._above(node >> 1, width << 1) if last else ()
+            if (sibling := node ^ 1) <= last:
+                start, end = sibling * width, min((sibling + 1) * width, self._size)
+                found = _range_hash(start, end, self._subtree), *found
+            self._known[node, width] = found
+        return found
+
+
 def inclusion_proof(index: int, size: int, subtree: Subtree) -> tuple[bytes, ...]:
     """Return the hashes that lead from the leaf at `index` to the root of the tree of `size` leaves, lowest first."""
-    if not 0 <= index < size <= LARGEST_SIZE:
-        raise ArgumentError(f"a tree of {size} leaves has none at index {index}", "SRD-A002")
-    node, last, width, siblings = index, size - 1, 1, []
-    while last:
-        if node & 1:
-            siblings.append(subtree((node - 1) * width, node * width))
-        elif node < last:
-            start, end = (node + 1) * width, (node + 2) * width
-            siblings.append(subtree(start, end) if end <= size else _range_hash(start, size, subtree))
-        node, last, width = node >> 1, last >> 1, width << 1
-    return tuple(siblings)
+    return Paths(size, subtree)(index)
 
 
 def consistency_proof(old_size: int, new_size: int, subtree: Subtree) -> tuple[bytes, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from .balance import Balance, Held
-from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Refreshed, Reserved, Settled
+from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Part, Refreshed, Reserved, Settled
 from .state import State
 
 _ABSENT: Any = object()
@@ -66,7 +66,7 @@ def _step(state: State, entry: Entry) -> _Step | None:
         for text, days in scopes(entry)
         if (balance := state.balances.get(text)) is not None
     ]
-    places = [(where, key, where.get(key, _ABSENT)) for where, key in _PLACES.get(type(entry), _nowhere)(state, entry)]
+    places = [(where, key, where.get(key, _ABSENT)) for where, key in _PLACES[type(entry)](state, entry)]
     return _Step(state.size, state.time, state.frozen, held, places)
 
 
@@ -88,13 +88,9 @@ def _reserved(state: State, entry: Reserved) -> list[Place]:
 
 
 def _closed(state: State, entry: Settled | Failed) -> list[Place]:
-    key = state.open.get(entry.id)
+    found = state.open.get(entry.id)
     places: list[Place] = [(state.open, entry.id)]
-    return places if key is None else [*places, (state.keys, key)]
-
-
-def _nowhere(_state: State, _entry: Entry) -> list[Place]:
-    return []
+    return places if found is None or found.key is None else [*places, (state.keys, found.key)]
 
 
 _Scopes = Callable[[Any], list[tuple[str, tuple[str, ...]]]]
@@ -103,14 +99,16 @@ _SCOPES: dict[type[Entry], _Scopes] = {
     Reserved: lambda entry: [(charge.scope.text, charge.days) for charge in entry.charges],
     Refreshed: lambda entry: [(entry.scope.text, ())],
     Budgeted: lambda entry: [(entry.scope.text, ())],
-    **dict.fromkeys((Opened, Settled, Failed, Checkpointed, Frozen), lambda _: []),
+    **dict.fromkeys((Opened, Part, Settled, Failed, Checkpointed, Frozen), lambda _: []),
 }
 """The balances that an entry changes, by the scope's text, with the days of each that it charges."""
 
 _PLACES: dict[type[Entry], Callable[[State, Any], list[Place]]] = {
     Opened: lambda state, entry: [(state.balances, entry.scope.text)],
     Reserved: _reserved,
+    Part: lambda state, entry: [(state.open, entry.id)],
     Settled: _closed,
     Failed: _closed,
+    **dict.fromkeys((Budgeted, Refreshed, Checkpointed, Frozen), lambda _state, _entry: []),
 }
 """What else an entry changes: a key in one of the state's dictionaries."""

@@ -2,11 +2,12 @@
 
 By hash only, every entry's bytes are checked against the signed head, the tiles and the witness. In full, every entry
 is also judged by the rules (canonical bytes, order, time, caps, scopes), every checkpoint among the entries by its
-signature, every snapshot by the state that the entries add up to, and every release that is kept by the digest that was
-settled.
+signature, every snapshot by the state that the entries add up to, and every release that is kept, in a row or in files,
+by the digests that were settled. And with `reprice`, every charge is compared with the price of its event, found again.
 
 **Guarantee.** A sound report means: the entries are those that the key's holder signed, they extend what the witness
-saw, and (in full) every one of them kept the rules at its place. Otherwise the first bad position is named, with what
+saw, and (in full) every one of them kept the rules at its place; only with `reprice`, that no charge is less than what
+this version of the accounting says. Otherwise the first bad position is named, with what
 is wrong there; an edit is located by the signatures that each commit left behind (``locate.py``).
 **Assumes.** The verifying key came by another way than the store.
 """
@@ -15,24 +16,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sordino.errors import LedgerError
 
 from .checkpoint import Checkpoint
-from .entries import Checkpointed, Settled, from_bytes
+from .entries import Checkpointed, Part, Reserved, Settled, from_bytes
+from .files import faults
 from .keys import VerifyingKey
 from .loading import opened
 from .locate import Roots, first_bad, what_is_wrong
 from .log import checkpoint_in
+from .manifest import Listed
 from .nodes import LEVELS, TILE
+from .opening import files_for
 from .receipt import release_digest
+from .repricing import UNDERCHARGED, repriced
 from .snapshot import snapshot
 from .state import State
-from .store import BATCH, Head, Reading, Snapshot, Store
+from .store import BATCH, IN_A_FILE, Head, Reading, Snapshot, Store
 from .tree import Frontier, leaf_hashes
 from .witness import NoWitness, Seen, Witness
 
 _FAR = 2**62
+_MOST_UNDERCHARGED = 100  # that are named; more are of no help
 
 Progress = Callable[[int, int], None]
 """Told how many entries of how many have been read."""
@@ -59,6 +66,8 @@ class Report:
     problems: tuple[Problem, ...]
     replayed: bool
     """Whether every entry was judged by the rules as well."""
+    repriced: bool = False
+    """Whether every charge was compared with the price of its event."""
 
     @property
     def sound(self) -> bool:
@@ -67,6 +76,7 @@ class Report:
 
     def __str__(self) -> str:
         how = "and replayed " if self.replayed else ""
+        how = "replayed and priced again " if self.repriced else how
         if self.sound:
             return f"{self.size} entries were read {how}and are sound"
         return f"{self.size} entries were read {how}and are NOT sound: " + "; ".join(map(str, self.problems))
@@ -78,11 +88,19 @@ def verify_store(
     witness: Witness | None = None,
     *,
     replay: bool = True,
+    reprice: bool = False,
     progress: Progress | None = None,
+    files: Path | None = None,
 ) -> Report:
-    """Return what is wrong with the ledger in `store`, judged by the public `key` and what `witness` remembers."""
+    """Return what is wrong with the ledger in `store`, judged by the public `key` and what `witness` remembers.
+
+    `files` is the directory in which what is too large for a row must lie; by default that beside a ledger in a file.
+    """
+    files = files_for(store, files).directory
     with store.reading() as reading:
-        return _Verification(reading, key, replay).run(witness or NoWitness("none was given"), progress)
+        return _Verification(reading, key, replay or reprice, reprice, files).run(
+            witness or NoWitness("none was given"), progress
+        )
 
 
 @dataclass
@@ -90,6 +108,8 @@ class _Verification:
     reading: Reading
     key: VerifyingKey
     replay: bool
+    reprice: bool
+    files: Path | None = None
     problems: list[Problem] = field(default_factory=list)
     state: State | None = None
     roots: Roots = field(init=False)
@@ -97,18 +117,19 @@ class _Verification:
 
     def run(self, witness: Witness, progress: Progress | None) -> Report:
         # Before the head: what is written meanwhile may be beyond it, and that is no offence.
-        seen = self._recalled(witness)
+        told = self._told_to(witness)
         self.roots, self.state = Roots(self.reading), State() if self.replay else None
         head = None
         try:
             self.snapshots = {each.size: each for each in self.reading.snapshots()}
             head = self.reading.head()
-            self._check(head, seen, progress)
+            self._check(head, told, progress)
         except LedgerError as error:  # a row that cannot be read at all
             self._found(None, error.code, error.message)
-        return Report(self.roots.size, head.note if head else None, tuple(self.problems), self.replay)
+        note = head.note if head else None
+        return Report(self.roots.size, note, tuple(self.problems), self.replay, self.reprice)
 
-    def _check(self, head: Head | None, seen: Seen | None, progress: Progress | None) -> None:
+    def _check(self, head: Head | None, told: tuple[Seen, ...], progress: Progress | None) -> None:
         checkpoint = self._checked_head(head)
         size = 0 if head is None else head.size if checkpoint is None else checkpoint.size
         self._read(size, progress)
@@ -120,7 +141,7 @@ class _Verification:
         if checkpoint is not None:
             self._check_strays(size)
         self._check_snapshots(size)
-        self._check_seen(seen)
+        self._check_told(told)
 
     def _found(self, position: int | None, code: str, reason: str) -> None:
         self.problems.append(Problem(position, code, reason))
@@ -175,13 +196,15 @@ class _Verification:
         state = self.state
         if state is None:
             return
-        settled: dict[str, tuple[int, str]] = {}
+        settled: dict[str, Settled | Part] = {}
         for position, body in enumerate(bodies, start):
             try:
                 entry = from_bytes(body)
                 state.apply(entry)
-                if type(entry) is Settled:
-                    settled[entry.id] = (position, entry.release)
+                if type(entry) is Reserved and self.reprice:
+                    self._reprice(entry, state)
+                elif isinstance(entry, Settled | Part):
+                    settled[entry.row] = entry
                 elif type(entry) is Checkpointed:
                     self._check_checkpoint(entry, leaf_hashes(bodies[: position - start]))
             except LedgerError as error:
@@ -192,20 +215,38 @@ class _Verification:
                 self._compare(state, self.snapshots[position + 1])
         self._check_releases(start, start + len(bodies), settled)
 
+    def _reprice(self, entry: Reserved, state: State) -> None:
+        rules = {charge.scope.text: state.balance(charge.scope).rule for charge in entry.charges}
+        _, short, _ = repriced(entry, rules)
+        if short and sum(problem.code == UNDERCHARGED for problem in self.problems) < _MOST_UNDERCHARGED:
+            self._found(entry.sequence, UNDERCHARGED, "; ".join(short))
+
     def _check_checkpoint(self, entry: Checkpointed, before: list[bytes]) -> None:
         checkpoint = Checkpoint.open(entry.note, self.key)
         if checkpoint.size > entry.sequence or self.roots.ahead(before, checkpoint.size) != checkpoint.root:
             raise LedgerError("the checkpoint in it is of another history", "SRD-L060")
 
-    def _check_releases(self, start: int, stop: int, settled: dict[str, tuple[int, str]]) -> None:
-        rows = self.reading.releases(start, stop)
-        kept = {each.id: (each.settled, release_digest(each.body)) for each in rows}
+    def _check_releases(self, start: int, stop: int, settled: dict[str, Settled | Part]) -> None:
+        kept = {each.id: each for each in self.reading.releases(start, stop)}
         for identifier in sorted(settled.keys() | kept.keys()):
-            if settled.get(identifier) != kept.get(identifier):
+            entry, row = settled.get(identifier), kept.get(identifier)
+            if entry is None or row is None or row.settled != entry.sequence or not self._holds(entry, row.body):
                 self._found(
                     None, "SRD-L072", f"what is kept as released under {identifier:.80} is not what was settled"
                 )
                 return
+            for wrong in faults(self.files, entry.files):
+                self._found(entry.sequence, "SRD-L076", wrong)
+
+    def _holds(self, entry: Settled | Part, body: bytes) -> bool:
+        """Return whether a body, or the file in its place, is what an entry says."""
+        if release_digest(body) == entry.release:
+            return True
+        if body != IN_A_FILE:
+            return False
+        for wrong in faults(self.files, [Listed("of the body", entry.release, 0)]):
+            self._found(entry.sequence, "SRD-L076", wrong)
+        return True
 
     def _compare(self, state: State, found: Snapshot) -> None:
         if snapshot(state) != found.body:
@@ -259,27 +300,32 @@ class _Verification:
                 )
                 break
 
-    def _recalled(self, witness: Witness) -> Seen | None:
+    def _told_to(self, witness: Witness) -> tuple[Seen, ...]:
         try:
-            seen = witness.recall()
+            told = witness.history()
         except LedgerError as error:
             self._found(None, "SRD-L063", error.message)
-            return None
-        if seen is None and witness.watches:
+            return ()
+        if not told and witness.watches:
             self._found(None, "SRD-L068", f"{witness!r} has no memory of this ledger")
-        return seen
+        return told
 
-    def _check_seen(self, seen: Seen | None) -> None:
-        if seen is None:
-            return
+    def _check_told(self, told: tuple[Seen, ...]) -> None:
+        """Judge everything that the witness was told: two copies may both have told it."""
         try:
-            checkpoint = checkpoint_in(seen, self.key)
+            found = sorted([checkpoint_in(seen, self.key) for seen in told], key=lambda checkpoint: checkpoint.size)
         except LedgerError as error:
             self._found(None, error.code, error.message)
             return
-        if checkpoint.size > self.roots.size:
-            self._found(self.roots.size, "SRD-L061", f"it is missing: the witness has seen {checkpoint.size} entries")
-        elif self.roots.frontier(checkpoint.size).root != checkpoint.root:
-            self._found(
-                None, "SRD-L062", f"the first {checkpoint.size} entries are not those that the witness has seen"
-            )
+        if found and found[-1].size > self.roots.size:
+            self._found(self.roots.size, "SRD-L061", f"it is missing: the witness has seen {found[-1].size} entries")
+        here = [checkpoint for checkpoint in found if checkpoint.size <= self.roots.size]
+        for checkpoint, frontier in zip(here, self.roots.frontiers(each.size for each in here), strict=True):
+            if frontier.root != checkpoint.root:
+                self._found(
+                    None,
+                    "SRD-L062",
+                    f"the first {checkpoint.size} entries are not those that the witness was told of: there is "
+                    "another copy of this ledger, and both were used",
+                )
+                return

@@ -5,6 +5,9 @@ can. It is told after every commit and before anybody uses what was committed, a
 that does not extend it freezes. Where a ledger must go on from an old copy, what the witness remembers of spending says
 how much to burn.
 
+**Guarantee.** To tell is to compare and swap: a witness takes nothing from whoever has not heard all that it was told
+before. So of two copies of a ledger beside one witness the first that tells goes on, and the other, which does not
+extend what it then hears, freezes: its charge stands in its copy, and is never granted.
 **Assumes.** The witness is kept where whoever can change the ledger cannot change it too: another disk, another user,
 another machine. A file beside the ledger still shows that one was put back from a backup without the other.
 """
@@ -16,7 +19,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +29,8 @@ from sordino.errors import ArgumentError, FrozenError, LedgerError
 from .canonical import decode, encode
 
 LARGEST_FILE = 1 << 20
+SPARE = 1 << 15
+"""Bytes of room behind the next line: for what must be told after it, by this process and by others."""
 SYNC_SECONDS = 1.0
 
 
@@ -49,14 +54,30 @@ class Witness(Protocol):
     def begin(self, seen: Seen) -> None:
         """Start to remember a ledger; raise if there is a memory already."""
 
-    def tell(self, seen: Seen) -> None:
-        """Remember that a ledger got this far; `spent` names only what changed."""
+    def check(self) -> None:
+        """Raise if nothing should be charged now, as it, or what must follow it, could not be told."""
+
+    def ready(self, seen: Seen, /) -> Seen | None:
+        """Do all that can fail before `seen` is told, or raise; asked before it is committed.
+
+        Return what others told meanwhile, as `tell` does: then nothing is ready.
+        """
+
+    def tell(self, seen: Seen, /) -> Seen | None:
+        """Remember that a ledger got this far, and return None; `spent` names only what changed.
+
+        If others told something since this process last heard, remember nothing and return all that is remembered:
+        whoever finds that its ledger extends that may tell again.
+        """
 
     def news(self) -> Seen | None:
         """Return what is remembered if others may have told something since the last call, else None."""
 
     def recall(self) -> Seen | None:
         """Return all that is remembered, or None where there is no memory."""
+
+    def history(self) -> tuple[Seen, ...]:
+        """Return everything that was told since the ledger last began anew, as far as it is still remembered."""
 
     def close(self) -> None:
         """Write down what is not written down yet."""
@@ -75,8 +96,16 @@ class NoWitness:
     def begin(self, seen: Seen) -> None:
         """Forget it."""
 
-    def tell(self, seen: Seen) -> None:
+    def check(self) -> None:
+        """Do nothing."""
+
+    def ready(self, _: Seen, /) -> Seen | None:
+        """Return None: nothing can fail."""
+        return None
+
+    def tell(self, _: Seen, /) -> Seen | None:
         """Forget it."""
+        return None
 
     def news(self) -> Seen | None:
         """Return None: nobody told anything."""
@@ -85,6 +114,10 @@ class NoWitness:
     def recall(self) -> Seen | None:
         """Return None: nothing is remembered."""
         return None
+
+    def history(self) -> tuple[Seen, ...]:
+        """Return nothing."""
+        return ()
 
     def close(self) -> None:
         """Do nothing."""
@@ -98,6 +131,8 @@ class FileWitness:
 
     Any number of processes on one machine may share it. Lines are written at once and synced at most once a second and
     at the end: a power loss may cost it its last second, after which the ledger is ahead, which is no offence.
+    Behind the last line stand blanks, written and synced beforehand: room for the lines to come, so that a full disk
+    is met when the file is made ready, before a commit.
     """
 
     watches = True
@@ -105,9 +140,14 @@ class FileWitness:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path).absolute()
         self._file: int | None = None
-        self._looked: tuple[int, int] | None = None
+        self._looked: int | None = None
+        """Where the last line of the open file ended when this process last looked; None if it did not yet."""
+        self._size = 0
+        """How many bytes, with the blanks, the open file was when it was last found at its path."""
         self._whole: Seen | None = None
-        """What the file says, as long as it is as this process left it (`_looked`)."""
+        """What it said then."""
+        self._next: tuple[Seen | None, bytes] = (None, b"")
+        """What this process was made ready to tell, with its line."""
         self._synced = 0.0
 
     def begin(self, seen: Seen) -> None:
@@ -115,56 +155,77 @@ class FileWitness:
         if self.recall() is not None:
             raise LedgerError(f"{self.path} is the witness of a ledger already; name another file", "SRD-L063")
         with self._opened(os.O_CREAT) as file:
-            self._append(file, seen)
+            self._look(file)
+            self._put(file, seen)
             os.fsync(file)
-        self._sync_directory()
+            _sync_directory(self.path)
 
-    def tell(self, seen: Seen) -> None:
-        """Append a line."""
+    def check(self) -> None:
+        """Reserve room for some lines: for a charge, and for what becomes of it."""
+        if self._has_room(SPARE):
+            return
+        with self._opened(stands="nothing was charged") as file:
+            self._size = _reserve(file, self._end if self._is_as_left(file) else self._size, SPARE)
+
+    def ready(self, seen: Seen) -> Seen | None:
+        """Reserve room for a line; rewrite a file that is too long."""
+        self._next = seen, _line(seen)
+        if self._end <= LARGEST_FILE and self._has_room(len(self._next[1])) and self._is_as_left(self._file):
+            return None
+        with self._opened(stands="nothing was committed") as file:
+            if not self._is_as_left(file) and (others := self._look(file)) is not None:
+                return others
+            if self._end > LARGEST_FILE:
+                with suppress(OSError):  # then it grows on, as long as there is room
+                    file = self._rewrite(file)
+            self._size = _reserve(file, self._end, len(self._next[1]))
+        return None
+
+    def tell(self, seen: Seen) -> Seen | None:
+        """Append a line, if the file is as this process last saw it; else return what it says."""
         with self._opened() as file:
-            whole = self._whole if _mark(file) == self._looked else None
-            self._append(file, seen, complete=whole is not None)
-            after = None if whole is None else _with(whole, seen)
-            if os.fstat(file).st_size > LARGEST_FILE:
-                file = self._compacted(file, after)
-            if whole is not None:
-                self._whole, self._looked = after, None if after is None else _mark(file)
+            if not self._is_as_left(file) and (others := self._look(file)) is not None and not seen.anew:
+                return others
+            self._put(file, seen)
+        return None
 
     def news(self) -> Seen | None:
         """Return what is remembered if the file is not as this process left it."""
-        if self._looked is not None and _mark(self.path) == self._looked:
+        if self._is_at_path() and self._is_as_left(self._file):
             return None
         with self._opened() as file:
-            found = self._whole = self._read(file)
-            self._looked = _mark(file) if _ends_well(file) else None
-        return found
+            return self._look(file)
 
     def recall(self) -> Seen | None:
         """Return all that the file holds, or None if it is missing or empty."""
+        return _merged(self.history())
+
+    def history(self) -> tuple[Seen, ...]:
+        """Return every line since the ledger last began anew."""
         if not self.path.exists():
-            return None
+            return ()
         with self._opened() as file:
-            return self._read(file)
+            return self._lines(_content(file))
 
     def close(self) -> None:
         """Sync and close the file."""
         if self._file is not None:
             os.fsync(self._file)
             os.close(self._file)
-            self._file = None
+            self._file = self._looked = None
 
     @contextmanager
-    def _opened(self, flags: int = 0) -> Iterator[int]:
+    def _opened(self, flags: int = 0, stands: str = "what was charged stays charged") -> Iterator[int]:
         """Hold the lock of the file that is at the path now; another process may have rewritten it."""
         try:
             while True:
                 if self._file is None:
-                    self._file = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | flags, 0o600)
+                    self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | flags, 0o600)
                 fcntl.flock(self._file, fcntl.LOCK_EX)
-                if _is_at(self._file, self.path):
+                if self._is_at_path():
                     break
                 os.close(self._file)
-                self._file = None
+                self._file = self._looked = None
             try:
                 yield self._file
             finally:
@@ -173,92 +234,128 @@ class FileWitness:
         except OSError as error:
             raise LedgerError(
                 f"the witness {self.path} cannot be read or written ({error.strerror}), and without it nothing is "
-                "answered; what was charged stays charged",
+                f"answered; {stands}",
                 "SRD-L063",
             ) from None
 
-    def _append(self, file: int, seen: Seen, *, complete: bool = False) -> None:
-        end = os.fstat(file).st_size
-        if not complete and not _ends_well(file):
-            end = _content(file).rfind(b"\n") + 1
-            os.ftruncate(file, end)
-        line = _line(seen)
+    @property
+    def _end(self) -> int:
+        return self._looked or 0
+
+    def _is_at_path(self) -> bool:
+        """Return whether the open file is the one at the path."""
+        if self._file is None:
+            return False
+        found = os.fstat(self._file)
+        self._size = found.st_size
         try:
-            if os.write(file, line) != len(line):
+            return os.path.samestat(found, os.stat(self.path))
+        except FileNotFoundError:
+            return False
+
+    def _is_as_left(self, file: int | None) -> bool:
+        """Return whether nobody has written behind the last line that this process knows."""
+        if file is None or self._looked is None:
+            return False
+        if not self._looked:
+            return os.pread(file, 1, 0) in (b"", b" ")
+        return os.pread(file, 2, self._looked - 1) in (b"\n", b"\n ")
+
+    def _has_room(self, room: int) -> bool:
+        """Return whether so much room was behind the last line when `news` last found the file as it was left."""
+        return self._looked is not None and self._size - self._looked >= room
+
+    def _look(self, file: int) -> Seen | None:
+        """Read the file, and return what it says; a line that a crash cut off is cut away, for it never was."""
+        content = _content(file)
+        self._whole, end = _merged(self._lines(content)), content.rfind(b"\n") + 1
+        if content[end:].strip(b" "):
+            os.ftruncate(file, end)
+            self._size = end
+        self._looked = end
+        return self._whole
+
+    def _lines(self, content: bytes) -> tuple[Seen, ...]:
+        lines = [_parsed(line, self.path) for line in content.split(b"\n")[:-1]]
+        return tuple(lines[max((place for place, seen in enumerate(lines) if seen.anew), default=0) :])
+
+    def _put(self, file: int, seen: Seen) -> None:
+        """Write a line behind the last one, over the blanks that are there."""
+        line, end = self._next[1] if self._next[0] is seen else _line(seen), self._end
+        try:
+            if os.pwrite(file, line, end) != len(line):
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError:
             os.ftruncate(file, end)
             raise
+        self._looked = end + len(line)
+        self._whole = seen if self._whole is None or seen.anew else _with(self._whole, seen)
         now = time.monotonic()
         if now - self._synced > SYNC_SECONDS:
             os.fsync(file)
             self._synced = now
 
-    def _read(self, file: int) -> Seen | None:
-        lines = [_parsed(line, self.path) for line in _content(file).split(b"\n")[:-1]]
-        if not lines:
-            return None
-        lines = lines[max((place for place, seen in enumerate(lines) if seen.anew), default=0) :]
-        lines.sort(key=lambda seen: seen.size)  # processes may have told in another order than they committed
-        spent: dict[str, str] = {}
-        for seen in lines:
-            spent |= seen.spent
-        return Seen(lines[-1].size, lines[-1].note, spent, anew=any(seen.anew for seen in lines))
-
-    def _compacted(self, old: int, whole: Seen | None) -> int:
+    def _rewrite(self, old: int) -> int:
         """Replace the file by one line that says the same; whoever has the old one open sees that it is gone."""
-        whole = whole or self._read(old)
+        if self._whole is None:
+            return old
         scratch = self.path.with_name(f".{self.path.name}.new")
-        fresh = os.open(scratch, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_CREAT | os.O_TRUNC, 0o600)
-        fcntl.flock(fresh, fcntl.LOCK_EX)
-        if whole is not None:
-            self._append(fresh, whole)
-        os.fsync(fresh)
-        os.replace(scratch, self.path)
-        self._file = fresh
-        os.close(old)
-        self._sync_directory()
-        return fresh
-
-    def _sync_directory(self) -> None:
-        handle = os.open(self.path.parent, os.O_RDONLY)
+        fresh = os.open(scratch, os.O_RDWR | os.O_CLOEXEC | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+            fcntl.flock(fresh, fcntl.LOCK_EX)
+            line = _line(self._whole)
+            os.pwrite(fresh, line, 0)
+            size = _reserve(fresh, len(line), SPARE)
+            os.replace(scratch, self.path)
+        except OSError:
+            os.close(fresh)
+            scratch.unlink(missing_ok=True)
+            raise
+        self._file, self._looked, self._size = fresh, len(line), size
+        os.close(old)
+        _sync_directory(self.path)
+        return fresh
 
     def __repr__(self) -> str:
         return f"FileWitness({str(self.path)!r})"
 
 
-def _is_at(file: int, path: Path) -> bool:
+def _reserve(file: int, end: int, room: int) -> int:
+    """Let so many blanks stand behind `end`, on the disk, or add none and raise; return the size of the file."""
+    before = os.fstat(file).st_size
+    if before - end >= room:
+        return before
+    blanks = b" " * (end + room + SPARE - before)
     try:
-        return os.path.samestat(os.fstat(file), os.stat(path))
-    except FileNotFoundError:
-        return False
+        if os.pwrite(file, blanks, before) != len(blanks):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(file)
+    except OSError:
+        os.ftruncate(file, before)
+        raise
+    return before + len(blanks)
 
 
-def _mark(file: int | Path) -> tuple[int, int] | None:
+def _sync_directory(path: Path) -> None:
+    handle = os.open(path.parent, os.O_RDONLY)
     try:
-        found = os.stat(file)
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_size
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
-def _with(whole: Seen, seen: Seen) -> Seen | None:
-    """Return what a file says that said `whole` and has a line more; None where it must be read to know."""
-    if seen.anew:
-        return seen
-    if seen.size < whole.size:
-        return None
-    return Seen(seen.size, seen.note, {**whole.spent, **seen.spent}, whole.anew)
+def _merged(lines: tuple[Seen, ...]) -> Seen | None:
+    """Return what lines say together."""
+    found: Seen | None = None
+    for seen in sorted(lines, key=lambda seen: seen.size):
+        found = seen if found is None else _with(found, seen)
+    return found
 
 
-def _ends_well(file: int) -> bool:
-    """Return whether no crash and no full disk has cut off the last line."""
-    end = os.fstat(file).st_size
-    return not end or os.pread(file, 1, end - 1) == b"\n"
+def _with(whole: Seen, seen: Seen) -> Seen:
+    """Return what a file says that said `whole` and has a line more."""
+    older, newer = (whole, seen) if whole.size <= seen.size else (seen, whole)
+    return Seen(newer.size, newer.note, {**older.spent, **newer.spent}, whole.anew or seen.anew)
 
 
 def _content(file: int) -> bytes:

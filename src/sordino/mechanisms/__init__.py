@@ -8,6 +8,7 @@ Numbers
     ``SmoothLaplace``, ``SmoothCauchy``, ``Ladder``     noise as large as the data at hand needs (``LocalAnswer``)
     ``Quantiles``                                       medians and other quantiles
     ``GroupedQuantile``, ``FlippedQuantile``            a quantile of each group's histogram (``GroupedHistogram``)
+    ``GroupedExtreme``                                  the least or the largest value of each group
 Choices
     ``Exponential``                                     one of a list, better ones more often
     ``GumbelMax``, ``PermuteAndFlip``, ``LaplaceMax``   the largest of noisy scores
@@ -18,17 +19,18 @@ Choices
     ``GeometricThreshold``, ``LaplaceThreshold``, ``GaussianThreshold``  which keys may be shown, and their counts
 People
     ``RandomizedResponse``                              everyone answers for themselves
-    ``Policy``, ``PersonalisedSample``, ``PersonalisedCount``, ``PersonalisedMedian``   an ε for each public class
+    ``Classes``, ``PersonalisedSample``, ``PersonalisedCount``, ``PersonalisedMedian``   an ε for each public class
     ``AnomalyPolicy``, ``IsAnomaly``                    sensitive privacy, which is *not* differential privacy
 Bounds
     ``ClipValues``, ``ClipNorm``, ``AdaptiveClipping``  what one unit can change, made to hold
 
-``sordino.mechanisms.laws`` judges them all, and anyone else's: ``check_mechanism(Case(…))``.
+``sordino.mechanisms.checks`` judges them all, and anyone else's: ``check_mechanism(Case(…))``.
 """
 
 from __future__ import annotations
 
 from .adaptive_clipping import AdaptiveClipping
+from .classes import Classes
 from .clipping import ClipNorm, ClipValues
 from .exponential import Exponential
 from .flipped_quantile import FlippedQuantile
@@ -36,6 +38,7 @@ from .gaussian import DiscreteGaussian, Gaussian
 from .geometric_threshold import GeometricThreshold
 from .grid import INTEGERS, Grid
 from .grouped_choice import GroupedHistogram, GroupedQuantile, GroupedTop
+from .grouped_extreme import GroupedExtreme
 from .ladder import Ladder
 from .laplace import Laplace
 from .local_sensitivity import LocalAnswer
@@ -44,7 +47,6 @@ from .noisy_max import GumbelMax, LaplaceMax, PermuteAndFlip
 from .partition import GaussianThreshold, LaplaceThreshold, TruncatedGeometric
 from .personalised import PersonalisedSample
 from .personalised_choice import PersonalisedCount, PersonalisedMedian
-from .policy import Policy
 from .quantile import Quantiles
 from .randomized_response import Frequencies, RandomizedResponse
 from .sensitive import AnomalyPolicy, IsAnomaly
@@ -58,6 +60,7 @@ __all__ = [
     "AboveThreshold",
     "AdaptiveClipping",
     "AnomalyPolicy",
+    "Classes",
     "ClipNorm",
     "ClipValues",
     "DiscreteGaussian",
@@ -68,6 +71,7 @@ __all__ = [
     "GaussianThreshold",
     "GeometricThreshold",
     "Grid",
+    "GroupedExtreme",
     "GroupedHistogram",
     "GroupedQuantile",
     "GroupedTop",
@@ -85,7 +89,6 @@ __all__ = [
     "PersonalisedCount",
     "PersonalisedMedian",
     "PersonalisedSample",
-    "Policy",
     "Quantiles",
     "RandomizedResponse",
     "SmoothCauchy",

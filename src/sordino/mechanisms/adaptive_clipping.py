@@ -28,7 +28,7 @@ from sordino.accounting.events import Gaussian as GaussianEvent
 from sordino.accounting.events import Repeated
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import Number, numbers, probability, rational, rounded_up, whole
+from sordino.arguments import Number, numbers, probability, rational, rounded_up, shown, whole
 from sordino.errors import ArgumentError
 
 from .gaussian import Gaussian
@@ -56,7 +56,7 @@ class AdaptiveClipping:
     def __post_init__(self) -> None:
         radius = float(rational("radius", self.radius, above=0))
         if not _SMALLEST <= radius <= _LARGEST:
-            raise ArgumentError(f"radius must be between 2^-500 and 2^500, not {self.radius!r}", "SRD-A002")
+            raise ArgumentError(f"radius must be between 2^-500 and 2^500, not {shown(self.radius)}", "SRD-A002")
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "quantile", probability("quantile", self.quantile))
         object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=10))

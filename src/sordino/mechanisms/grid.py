@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.accounting.bound import Bound
-from sordino.arguments import Number, numbers, rational, whole
+from sordino.arguments import Number, numbers, rational, shown, whole
 from sordino.errors import ArgumentError
 
 Steps = NDArray[np.int64]
@@ -51,7 +51,10 @@ class Sensitivity:
 
 @dataclass(frozen=True)
 class Grid:
-    """Multiples of 2^`exponent`. With `exact`, answers are promised to lie on it and any other answer is refused.
+    """Multiples of 2^`exponent`. With `exact`, answers are promised to lie on it, and rounding is not paid for.
+
+    One that breaks the promise is rounded like any other; to refuse it would tell so. A NaN breaks every promise that
+    an answer moves by so much, so clip what may hold one (`ClipValues`, `ClipNorm`).
 
     >>> Grid(-3).step
     Fraction(1, 8)
@@ -65,7 +68,7 @@ class Grid:
     def __post_init__(self) -> None:
         object.__setattr__(self, "exponent", whole("exponent", self.exponent, least=-900, most=900))
         if not isinstance(self.exact, bool):
-            raise ArgumentError(f"exact must be True or False, not {self.exact!r}", "SRD-A001")
+            raise ArgumentError(f"exact must be True or False, not {shown(self.exact)}", "SRD-A001")
 
     @classmethod
     def fitting(cls, scale: Number, bound: Bound | None = None) -> Grid:
@@ -92,7 +95,8 @@ class Grid:
     def to_steps(self, value: Any) -> Any:
         """Return `value` in steps: an int for a number, an int64 array for an array. Halves are rounded up.
 
-        Refuses what is not a finite number within ±2^62 steps; what it says never shows the value.
+        No number is refused, for whether a release fails must not depend on data: answers are stopped at ±2^62 steps,
+        infinities too, and NaN counts as 0. Stopping brings no two answers further apart, so every bound still holds.
         """
         if type(value) is int:
             return self._from_int(value)
@@ -143,59 +147,49 @@ class Grid:
         return Sensitivity(bound.l0, total, squared, most)
 
     def _from_int(self, value: int) -> int:
-        if self.exponent <= 0:
-            # Shifting an absurdly long int would only waste memory, so its length is looked at first.
-            steps = value << -self.exponent if value.bit_length() <= 63 else LIMIT + 1
-        else:
+        if self.exponent > 0:
             steps = (value + (1 << (self.exponent - 1))) >> self.exponent
-            if self.exact and steps << self.exponent != value:
-                raise _off_grid()
-        if not -LIMIT <= steps <= LIMIT:
-            raise _beyond_limit()
-        return steps
+        else:
+            # Shifting an absurdly long int would only waste memory, so its length is looked at first.
+            steps = value << -self.exponent if value.bit_length() <= 63 else (LIMIT if value > 0 else -LIMIT)
+        return max(-LIMIT, min(LIMIT, steps))
 
     def _from_float(self, value: float) -> int:
         self._allow_floats()
-        if not math.isfinite(value):
-            raise _not_finite()
         try:
             scaled = math.ldexp(value, -self.exponent)
         except OverflowError:
-            raise _beyond_limit() from None
+            scaled = math.copysign(math.inf, value)
         if not -LIMIT <= scaled <= LIMIT:
-            raise _beyond_limit()
+            return 0 if math.isnan(scaled) else LIMIT if scaled > 0 else -LIMIT
         floor = math.floor(scaled)
-        steps = floor + (scaled - floor >= 0.5)
-        if self.exact and math.ldexp(steps, self.exponent) != value:
-            raise _off_grid()
-        return steps
+        return floor + (scaled - floor >= 0.5)
 
     def _from_ints(self, array: NDArray[Any]) -> Steps:
-        shift = self.exponent
-        reach = LIMIT >> min(-shift, 63) if shift <= 0 else 2**63 - 1
-        if array.size and (int(array.max()) > reach or int(array.min()) < -reach):
-            raise _beyond_limit()
-        integers = array.astype(np.int64)
-        if shift <= 0:
-            return integers << min(-shift, 63)
-        # ⌊x + ½⌋ = ⌊x⌋ + the first bit behind the point, which cannot overflow.
-        steps = (integers >> min(shift, 63)) + ((integers >> min(shift - 1, 63)) & 1)
-        if self.exact and np.any(steps << min(shift, 63) != integers):
-            raise _off_grid()
-        return steps
+        integers = array.astype(np.uint64 if array.dtype.kind == "u" else np.int64, copy=False)
+        if self.exponent > 0:
+            # ⌊x + ½⌋ = ⌊x⌋ + the first bit behind the point; shifting by more bits than there are leaves the sign.
+            first, second = (integers.dtype.type(min(shift, 99)) for shift in (self.exponent, self.exponent - 1))
+            steps = (integers >> first) + ((integers >> second) & integers.dtype.type(1))
+            return np.asarray(np.minimum(steps, steps.dtype.type(LIMIT)), dtype=np.int64)
+        shift = min(-self.exponent, 63)
+        reach = integers.dtype.type(LIMIT >> shift)
+        above, below = integers > reach, integers < -np.int64(reach) if array.dtype.kind == "i" else False
+        if not (np.any(above) or np.any(below)):
+            return integers.astype(np.int64) << shift
+        inside = np.where(above | below, 0, integers).astype(np.int64) << shift
+        return np.where(above, LIMIT, np.where(below, -LIMIT, inside))
 
     def _from_floats(self, array: NDArray[Any]) -> Steps:
         self._allow_floats()
-        with np.errstate(over="ignore", under="ignore"):  # ±inf is refused below, and what underflows rounds to 0
+        with np.errstate(over="ignore", under="ignore"):  # what overflows is stopped, and what underflows rounds to 0
             scaled = array.astype(np.float64, copy=False) * 2.0**-self.exponent  # exact: a power of two
         if not np.all(np.abs(scaled) <= LIMIT):
-            raise _beyond_limit() if np.all(np.isfinite(array)) else _not_finite()
+            scaled = np.clip(np.nan_to_num(scaled, nan=0.0, posinf=LIMIT, neginf=-LIMIT), -LIMIT, LIMIT)
         floor = np.floor(scaled)
         steps = floor.astype(np.int64)
         # x − ⌊x⌋ is exact in floats wherever it decides (it is only rounded when x is in (−½, 0), towards 1).
         steps += np.subtract(scaled, floor, out=scaled) >= 0.5
-        if self.exact and np.any(steps * 2.0**self.exponent != array):
-            raise _off_grid()
         return steps
 
     def _allow_floats(self) -> None:
@@ -223,18 +217,3 @@ def root_rounded_up(square: Fraction) -> Fraction:
     scaled = square * Fraction(4) ** bits
     root = math.isqrt(math.floor(scaled))
     return (root + (root * root < scaled)) / Fraction(2) ** bits
-
-
-def _not_finite() -> ArgumentError:
-    return ArgumentError("the answer holds NaN or an infinity; clip the data first (ClipValues, ClipNorm)", "SRD-A002")
-
-
-def _beyond_limit() -> ArgumentError:
-    return ArgumentError("the answer is beyond ±2^62 steps of the grid; choose a coarser grid", "SRD-A002")
-
-
-def _off_grid() -> ArgumentError:
-    return ArgumentError(
-        "the answer is off the grid that it is said to lie on; use a grid without exact=True, which pays for rounding",
-        "SRD-A003",
-    )

@@ -116,7 +116,20 @@ class GroupedQuantile:
         """Return the same for units that weigh as much as `bound` says."""
         failure = 1 - probability("confidence", confidence)
         logarithm = math.log(self.buckets + 1) - math.log(failure)
-        return rounded_up(Fraction(logarithm) / (self.rate(bound) * self.quantile.denominator))
+        return rounded_up(Fraction(logarithm) / self.fall(bound))
+
+    def fall(self, bound: Bound) -> Fraction:
+        """Return by how much the logarithm of a bucket's chance falls with each rank that it is off."""
+        return self.rate(bound) * self._scale
+
+    def aim(self, every: int) -> Fraction:
+        """Return the rank that is looked for in a group that weighs so much."""
+        return self.quantile * every + self.offset
+
+    @property
+    def _scale(self) -> int:
+        """What scores are multiplied by to be whole."""
+        return self.quantile.denominator
 
     def rate(self, bound: Bound) -> Fraction:
         """Return ε/(2Δ), for an extreme ε/Δ, for scores multiplied by the quantile's denominator."""
@@ -126,6 +139,13 @@ class GroupedQuantile:
         if (self.quantile == 0 and self.offset <= 0) or (self.quantile == 1 and self.offset >= 0):
             return self.epsilon / bound.l1
         return self.epsilon / (2 * bound.l1 * max(above, all_of_it - above))
+
+    def chances(self, rows: Steps, bound: Bound) -> tuple[Steps, NDArray[np.float64]]:
+        """Return all buckets and how likely each is chosen (to float accuracy) in one group, which must be public."""
+        starts, counts, scores = self._runs(rows)
+        places = np.repeat(starts - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        weights = np.exp(float(self.rate(bound)) * (scores - scores.max()))
+        return places, np.repeat(weights / (weights @ counts), counts)
 
     def _one(self, histogram: Steps, rate: Fraction) -> int:
         starts, counts, scores = self._runs(histogram)
@@ -146,9 +166,9 @@ class GroupedQuantile:
         reached = np.cumsum(weights)
         below = np.concatenate((np.array([0]), np.column_stack((reached - weights, reached)).ravel()))
         upto = np.concatenate((np.array([0]), np.column_stack((reached, reached)).ravel()))
-        scale, every = self.quantile.denominator, int(reached[-1]) if reached.size else 0
-        target = self.quantile.numerator * every + scale * self.offset
-        scores = np.minimum(target - scale * below, scale * upto - target)
+        scale, every = self._scale, int(reached[-1]) if reached.size else 0
+        target = int(scale * self.aim(every))
+        scores = self._scores(target, scale * below, scale * upto)
         present = counts > 0
         starts, counts, scores = starts[present], counts[present], scores[present]
         if self.guard:
@@ -156,6 +176,10 @@ class GroupedQuantile:
             counts = np.append(counts, 1)
             scores = np.append(scores, -target if self.guard < 0 else target - scale * every)
         return starts, counts, scores
+
+    def _scores(self, target: int, below: Steps, upto: Steps) -> Steps:
+        """Return how deep the target lies in each run of ranks, or minus how far outside."""
+        return np.minimum(target - below, upto - target)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,10 @@ def check_bound(bound: Bound, sensitivity: Fraction) -> None:
 
 
 def in_steps(answer: Any, grid: Grid, most: int) -> tuple[int, Steps]:
-    """Return the answer and its sensitivities in whole steps of `grid`, with C = `most` at the end of the list."""
+    """Return the answer and its sensitivities in whole steps of `grid`, with C = `most` at the end of the list.
+
+    No number is refused: a negative sensitivity counts as 0, NaN as C.
+    """
     if not isinstance(answer, LocalAnswer):
         raise ArgumentError(f"the answer must be a LocalAnswer, not {type(answer).__name__}", "SRD-A001")
     value = grid.to_steps(answer.value)
@@ -64,8 +67,7 @@ def in_steps(answer: Any, grid: Grid, most: int) -> tuple[int, Steps]:
         floats = np.where(floats >= 2.0**53, np.nextafter(floats, np.inf), floats)
     if floats.ndim != 1:
         raise ArgumentError("the sensitivities must be one list of numbers", "SRD-A003")
-    if not np.all(floats >= 0):
-        raise ArgumentError("the sensitivities must not be negative or NaN", "SRD-A002")
+    floats = np.where(np.isnan(floats), np.inf, np.maximum(floats, 0))
     # Scaling by a power of two is exact unless it underflows; beyond `most` it does not matter by how much.
     with np.errstate(over="ignore", under="ignore"):
         steps = np.ceil(np.minimum(np.ldexp(floats, -grid.exponent), float(most)))

@@ -262,13 +262,12 @@ class GaussianThreshold(_Threshold):
 
 
 def checked_counts(value: Any) -> Steps:
-    """Return numbers of units as an array, or refuse them without a word about their values."""
+    """Return numbers of units as an array of ints, stopped at 0 and at 2^53 − 1: no value is refused."""
     array = numbers("the counts", value, "iu")
     if array.ndim != 1:
         raise ArgumentError("the counts must be one array of ints, a number of units per key", "SRD-A001")
-    if array.size and (int(array.min()) < 0 or int(array.max()) >= 2**53):
-        raise ArgumentError("the counts must be numbers of units: not negative, and below 2^53", "SRD-A002")
-    return array.astype(np.int64)
+    most = min(2**53 - 1, int(np.iinfo(array.dtype).max))
+    return np.asarray(np.minimum(np.maximum(array, 0), most), dtype=np.int64)
 
 
 def _log(value: Fraction) -> float:

@@ -34,8 +34,8 @@ from sordino.accounting.neighbours import Neighbours
 from sordino.arguments import array
 from sordino.errors import ArgumentError
 
+from .classes import LARGEST_EPSILON, Classes
 from .mechanism import Mechanism, remembered, use_grant
-from .policy import LARGEST_EPSILON, Policy
 
 _DIGITS = 600  # e^1000 has 435 digits before the point; what is left keeps differences like e^ε − 1 exact enough
 _FINENESS = 2**64
@@ -45,13 +45,13 @@ _FINENESS = 2**64
 class PersonalisedSample:
     """`mechanism` on the `statistic` of a sample, into which each unit comes as often as its class allows."""
 
-    policy: Policy
+    policy: Classes
     statistic: Callable[[NDArray[Any]], Any]
     mechanism: Mechanism
 
     def __post_init__(self) -> None:
-        if not isinstance(self.policy, Policy):
-            raise ArgumentError("policy must be a Policy, such as Policy.of({name: ε})", "SRD-A001")
+        if not isinstance(self.policy, Classes):
+            raise ArgumentError("policy must be a Classes, such as Classes.of({name: ε})", "SRD-A001")
         if not callable(self.statistic):
             raise ArgumentError("statistic must be a function of an array of rows", "SRD-A001")
         if not isinstance(self.mechanism, Mechanism):
@@ -69,7 +69,7 @@ class PersonalisedSample:
         inner = self.mechanism.event(bound)
         if own_delta(inner):
             raise ArgumentError("the mechanism must be purely private: its event has a δ of its own", "SRD-A003")
-        strength = pure.epsilon(inner)
+        strength = pure.total(inner)
         if strength > LARGEST_EPSILON:
             raise ArgumentError(f"the mechanism must be {LARGEST_EPSILON}-private or better by itself", "SRD-A002")
         return strength

@@ -33,8 +33,8 @@ from sordino.accounting.neighbours import Neighbours
 from sordino.arguments import numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
+from .classes import Classes
 from .mechanism import remembered, use_grant
-from .policy import Policy
 
 Integers = NDArray[np.int64]
 
@@ -43,7 +43,7 @@ Integers = NDArray[np.int64]
 class PersonalisedCount:
     """How many of `units` people say yes, each protected by the ε of their class."""
 
-    policy: Policy
+    policy: Classes
     units: int
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class PersonalisedMedian:
     neither.
     """
 
-    policy: Policy
+    policy: Classes
     units: int
     candidates: tuple[Fraction, ...]
 
@@ -112,14 +112,14 @@ class PersonalisedMedian:
 
 
 def _check(mechanism: PersonalisedCount | PersonalisedMedian) -> None:
-    if not isinstance(mechanism.policy, Policy):
-        raise ArgumentError("policy must be a Policy, such as Policy.of({name: ε})", "SRD-A001")
+    if not isinstance(mechanism.policy, Classes):
+        raise ArgumentError("policy must be a Classes, such as Classes.of({name: ε})", "SRD-A001")
     object.__setattr__(mechanism, "units", whole("units", mechanism.units, least=1, most=2**31))
     if mechanism.units * max(_weights(mechanism.policy)) > 2**62:
         raise ArgumentError("the ε's of the policy have too many digits for so many units; round them", "SRD-A002")
 
 
-def _event(policy: Policy, bound: Bound) -> events.Personalised:
+def _event(policy: Classes, bound: Bound) -> events.Personalised:
     if bound.neighbours is Neighbours.ADD_REMOVE or bound.l0 != 1:
         raise ArgumentError(
             "this mechanism takes units and their classes as public, one place each; "
@@ -129,7 +129,7 @@ def _event(policy: Policy, bound: Bound) -> events.Personalised:
     return policy.event()
 
 
-def _unpack(policy: Policy, units: int, value: Any, kinds: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def _unpack(policy: Classes, units: int, value: Any, kinds: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
     if not isinstance(value, tuple) or len(value) != 2:
         raise ArgumentError("the value must be a pair: what each unit holds, and the class name of each", "SRD-A001")
     held, places = numbers("what units hold", value[0], kinds), policy.places(value[1])
@@ -138,17 +138,17 @@ def _unpack(policy: Policy, units: int, value: Any, kinds: str) -> tuple[NDArray
     return held, places
 
 
-def _weights(policy: Policy) -> list[int]:
+def _weights(policy: Classes) -> list[int]:
     """Return the ε of each class in whole multiples of one over their common denominator."""
     common = _common(policy)
     return [int(epsilon * common) for epsilon in policy.epsilons]
 
 
-def _common(policy: Policy) -> int:
+def _common(policy: Classes) -> int:
     return math.lcm(*(epsilon.denominator for epsilon in policy.epsilons))
 
 
-def _cheapest(policy: Policy, members: Integers, needed: Integers) -> Integers:
+def _cheapest(policy: Classes, members: Integers, needed: Integers) -> Integers:
     """Return the least weight of `needed[j]` units out of `members[c, j]` of each class; nothing if none is needed."""
     weights = _weights(policy)
     left = np.maximum(needed, 0)
@@ -173,10 +173,10 @@ def _sides(
     return below, above
 
 
-def _choose(policy: Policy, costs: Integers) -> int:
+def _choose(policy: Classes, costs: Integers) -> int:
     return noise.choose(-costs, Fraction(1, 2 * _common(policy)))
 
 
-def _ranks(policy: Policy, candidates: int, confidence: float) -> float:
+def _ranks(policy: Classes, candidates: int, confidence: float) -> float:
     missing = 1 - float(probability("confidence", confidence))
     return 2 * (math.log(candidates) + math.log(1 / missing)) / float(min(policy.epsilons))

@@ -93,8 +93,12 @@ class RandomizedResponse:
         return one if bound.l0 == 1 else events.Repeated(one, bound.l0)
 
     def release(self, value: Any, grant: Grant) -> Any:
-        """Return a report for the answer, or an int64 array of reports for an array of answers."""
-        answers = self._answers(value)
+        """Return a report for the answer, or an int64 array of reports for an array of answers.
+
+        An answer that is none of 0 … k−1 counts as the nearest of them: to refuse it would tell what it is.
+        """
+        given = numbers("answers", value, "iu")
+        answers = np.minimum(np.maximum(given, 0), min(self.categories - 1, np.iinfo(given.dtype).max)).astype(np.int64)
         use_grant(self, grant)
         honest = noise.logistic(self.epsilon, self.categories - 1, answers.shape)
         # One of the k−1 others: skip ahead by 1 … k−1 places, round the circle of answers.
@@ -109,7 +113,7 @@ class RandomizedResponse:
         error is that of a binomial share of reports, divided by (truth − lie). It counts who took part as a sample; if
         only the coins are random it is a little too large.
         """
-        given = self._answers(reports)
+        given = self._reports(reports)
         if given.size == 0:
             raise ArgumentError("an estimate needs at least one report", "SRD-A003")
         seen = np.bincount(given.ravel(), minlength=self.categories) / given.size
@@ -126,8 +130,8 @@ class RandomizedResponse:
         count = whole("reports", reports, least=1)
         return math.sqrt(math.log(2 / missing) / (2 * count)) / (self.truth - self.lie)
 
-    def _answers(self, value: Any) -> NDArray[np.int64]:
-        answers = numbers("answers", value, "iu")
+    def _reports(self, value: Any) -> NDArray[np.int64]:
+        answers = numbers("reports", value, "iu")
         if answers.size and not (answers.min() >= 0 and answers.max() < self.categories):
-            raise ArgumentError(f"every answer must be one of 0 … {self.categories - 1}", "SRD-A002")
+            raise ArgumentError(f"every report must be one of 0 … {self.categories - 1}", "SRD-A002")
         return answers.astype(np.int64)

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from sordino.accounting.bound import Bound
 from sordino.accounting.neighbours import Neighbours
-from sordino.arguments import Number, numbers, probability, rational, whole
+from sordino.arguments import Number, numbers, probability, rational, shown, whole
 from sordino.errors import ArgumentError
 from sordino.noise.coins import LARGEST_RATE
 
@@ -102,7 +102,7 @@ def fitting_grid(grid: Grid | None, epsilon: Fraction, bound: Bound) -> Grid:
 def check_flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool):
-        raise ArgumentError(f"{name} must be True or False, not {value!r}", "SRD-A001")
+        raise ArgumentError(f"{name} must be True or False, not {shown(value)}", "SRD-A001")
 
 
 def directions(monotone: bool, bound: Bound) -> int:

@@ -30,15 +30,21 @@ def choose_weighted(scores: NDArray[np.int64], counts: NDArray[np.int64], rate: 
     unit = rate / parts
     # The slack of 2^-40 and the added one cover the rounding of floats: a t_i too large costs time, never exactness.
     lifts = np.ceil(np.log(counts.astype(np.float64)) * (float(1 / unit) * (1 + 2.0**-40))).astype(np.int64) + 1
-    top = int(scores.max())
-    drop = top - int(scores.min())
-    if drop * parts + int(lifts.max()) >= 2**62:
-        raise ArgumentError("this choice leaves int64; take a larger epsilon or a coarser grid", "SRD-A002")
-    proposal = (scores - top) * parts + lifts
+    # Scores too far below the best to be told from it in int64 are raised: that moves none by more than the best moves.
+    lowest = int(scores.max()) - (2**62 - 1 - _most_lift(unit)) // parts
+    proposal = (np.maximum(scores, lowest) - scores.max()) * parts + lifts
     while True:
         index = noise.choose(proposal, unit)
         if exponential_coin(int(counts[index]), unit * int(lifts[index])):
             return index
+
+
+def _most_lift(unit: Fraction) -> int:
+    """Return how large a lift can be, for as many counts as there may be; refuse what is public and leaves int64."""
+    most = math.ceil(62 * math.log(2) * (float(1 / unit) * (1 + 2.0**-40))) + 1
+    if most >= 2**61:
+        raise ArgumentError("this choice leaves int64; take a larger epsilon or a coarser grid", "SRD-A002")
+    return most
 
 
 def exponential_coin(count: int, exponent: Fraction) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.arguments import Number, probability, rational, shape
+from sordino.arguments import Number, probability, rational, shape, shown
 from sordino.errors import ArgumentError
 
 from .enclosure import Enclosure
@@ -38,12 +38,12 @@ def scale_within(name: str, value: Number, power: int) -> Fraction:
     exact = rational(name, value, above=0)
     if exact < SMALLEST_SCALE**power:
         raise ArgumentError(
-            f"{name} must be at least 1/{1000**power}, not {value!r}: less noise is none; use a finer grid",
+            f"{name} must be at least 1/{1000**power}, not {shown(value)}: less noise is none; use a finer grid",
             "SRD-A002",
         )
     if exact > LARGEST_SCALE**power:
         raise ArgumentError(
-            f"{name} must be at most 2**{50 * power}, not {value!r}: more would leave int64; use a coarser grid",
+            f"{name} must be at most 2**{50 * power}, not {shown(value)}: more would leave int64; use a coarser grid",
             "SRD-A002",
         )
     return exact

@@ -16,63 +16,53 @@ Fraction(1, 2)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from fractions import Fraction
 from functools import partial
-from inspect import signature
-from typing import Any, Self
+from typing import Any, Self, TypeVar, overload
 
 from sordino.accounting.account import Account, UnlimitedAccount
+from sordino.accounting.any_account import AnyAccount
 from sordino.accounting.budget import Budget
 from sordino.accounting.grant import Grant
-from sordino.accounting.tally import Entry
-from sordino.arguments import Number, rational
+from sordino.arguments import rational
+from sordino.data.account import DataAccount, Protected, account_for, check_protected
+from sordino.data.dataset import Dataset
 from sordino.errors import ArgumentError, BudgetError
 
 from .answer.answer import Answer
-from .data.dataset import Dataset
 from .engine.memory import Memory
 from .frame.draft import Arranged, Draft
 from .frame.frame import Frame
 from .frame.written import read_calls
 from .model.blocks import days_read, on_days
-from .model.bounding import Bounding
 from .model.question import Question
 from .model.task import Exact, Task
 from .plan import limits as contribution
+from .plan.goal import cheapest, error_of, largest_that_fits, noise_of
 from .plan.personal import check_budget
 from .plan.plan import QueryPlan
 from .plan.planner import Wishes
+from .plan.price import Price, price_of
 from .plan.spend import Spend
+from .plan.whole import WholePlan, plan_whole
 from .release.assembly import answer_of
-from .release.goal import Within, cheapest, error_of, largest_that_fits, noise_of
-from .release.price import Price, price_of
-from .release.whole import WholePlan, plan_whole, run_whole
+from .release.whole import run_whole
 from .sql.parse import parse
+from .sql.views import check_views
+from .words import LEAST_EPSILON, Words, takes
+
+P = TypeVar("P", bound=Protected)
 
 _DOES_NOT_FIT = "SRD-B001"
-_LEAST_EPSILON = "1e-9"
 _KEYS_DELTA_PARTS = 10
 """Without a delta of its own, a question with private keys takes this part of what the budget holds for such."""
 
 
 class Ask:
-    """A question about a data set, ready to be priced and run.
+    """A question about a data set, ready to be priced and run; both take the same words (see ``words.py``)."""
 
-    The words of `price` and `run` are the same:
-
-    * what to spend: one of `epsilon`, `rho`, `error` (``within(0.05, of="fare")``: the least price that gets there) or
-      `noise` (the standard deviation of the noise in a count); `delta` for private keys and Gaussian noise;
-    * how: `weights` (how much each column's error matters), `bounding`, `mechanism` ("laplace" or "gaussian"),
-      `find=False` to be refused rather than have missing bounds found for a part of the price, `losses=True` to have
-      estimated, for a part of the price, how many people bounding cuts something off from, `intervals=False` to spend
-      on quantiles, minima and maxima what their intervals would cost (these are the whole range then);
-    * how to show it: `confidence`, `integers`, `non_negative`, `consistent`.
-    """
-
-    def __init__(self, data: DataAccount, question: Question, text: str) -> None:
+    def __init__(self, data: TableAccount, question: Question, text: str) -> None:
         self._data = data
         self.question = on_days(question)
         self.text = text
@@ -83,62 +73,64 @@ class Ask:
         return tuple(day.isoformat() for day in days_read(self.question.relation))
 
     @property
-    def _account(self) -> Account | UnlimitedAccount:
+    def _account(self) -> AnyAccount:
         return self._data.account.on_days(self.days)
 
-    def price(self, **words: Any) -> Price:
+    @takes(Words)
+    def price(self, words: Words) -> Price:
         """Return the cost and the error to expect in every column; touches no data and charges nothing."""
-        asked = _asked(words)
-        return price_of(self._plan(asked), self._account, asked.confidence)
+        return price_of(self._plan(words), self._account, words.confidence)
 
-    def plan(self, **words: Any) -> WholePlan:
+    @takes(Words)
+    def plan(self, words: Words) -> WholePlan:
         """Return the plan itself, for those who want to look inside or charge it elsewhere."""
-        return self._plan(_asked(words))
+        return self._plan(words)
 
-    def run(self, **words: Any) -> Answer:
+    @takes(Words)
+    def run(self, words: Words) -> Answer:
         """Charge the price, then return the noisy answer. What was charged stays charged, whatever happens.
 
         Where the account's owner allows it, a question that does not fit is answered for what does, and says so.
         """
-        asked = _asked(words)
-        whole = self._plan(asked)
+        whole = self._plan(words)
         try:
-            return self._carry_out(whole, asked)
+            return self._carry_out(whole, words)
         except BudgetError as refusal:
-            if refusal.code != _DOES_NOT_FIT or asked.error is not None or asked.noise is not None:
+            if refusal.code != _DOES_NOT_FIT or words.error is not None or words.noise is not None:
                 raise
             account = self._account
-            best = self._largest(asked, whole) if isinstance(account, Account) else Fraction(0)
+            best = Fraction(0) if account.budget is None else self._largest(words, whole)
             if not best or not account.degrades:
                 raise self._too_much(whole, best, refusal) from None
         note = f"this was asked for {_said(whole.spend)}, and answered for the {float(best):g} that is left"
-        return self._carry_out(self._planned(asked, whole, best), asked, note)
+        return self._carry_out(self._planned(words, whole, best), words, note)
 
-    def _carry_out(self, whole: WholePlan, asked: _Asked, *notes: str) -> Answer:
+    def _carry_out(self, whole: WholePlan, words: Words, *notes: str) -> Answer:
         def release(grant: Grant) -> Answer:
             begun = datetime.now(UTC)  # not when it ended: how long the engine took is not for the answer to tell
-            answer = answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, asked, begun)
+            answer = answer_of(whole, run_whole(whole, grant, self._data.compute), self.text, words, begun)
             answer.notes += notes
             return answer
 
-        return self._account.carry_out(whole, release)
+        self._data.dataset.check_ready()
+        return self._data.carry_out(whole, release)
 
-    def _planned(self, asked: _Asked, whole: WholePlan, amount: Fraction) -> WholePlan:
+    def _planned(self, words: Words, whole: WholePlan, amount: Fraction) -> WholePlan:
         """Return the same plan for another price."""
-        return plan_whole(self.question, self._spend(asked, amount), whole.wishes, find=asked.find, losses=asked.losses)
+        spend = self._spend(words, amount)
+        return plan_whole(self.question, spend, whole.wishes, find=words.find, truncation=words.truncation)
 
-    def _largest(self, asked: _Asked, whole: WholePlan) -> Fraction:
+    def _largest(self, words: Words, whole: WholePlan) -> Fraction:
         """Return the largest price of this question that still fits, 0 if none does."""
-        account = self._account
         found = largest_that_fits(
-            lambda amount: account.price(self._planned(asked, whole, amount).event()).fits, whole.spend.amount
+            lambda amount: self._data.price(self._planned(words, whole, amount)).fits, whole.spend.amount
         )
         return Fraction(found or 0)
 
     def _too_much(self, whole: WholePlan, best: Fraction, refusal: BudgetError) -> BudgetError:
         """Return the refusal in the words of the question: what it costs, what is used, and what would fit."""
         account = self._account
-        if not isinstance(account, Account):
+        if account.budget is None:
             return refusal
         word = "epsilon" if whole.spend.epsilon is not None else "rho"
         instead = f"{word}={float(best):g} would fit" if best else "nothing of it would fit; ask the data's owner"
@@ -151,42 +143,37 @@ class Ask:
     def __repr__(self) -> str:
         return f"Ask({self.text!r})"
 
-    def _plan(self, asked: _Asked) -> WholePlan:
+    def _plan(self, words: Words) -> WholePlan:
         budget = self._data.budget
         if self.question.schema.personal is not None and budget is not None:
             check_budget(self.question.schema.personal, budget.epsilon)
         flips = budget is None or budget.calculus == "pure"
-        wishes = Wishes(asked.bounding, asked.weights, asked.mechanism, intervals=asked.intervals, flips=flips)
+        wishes = Wishes(words.bounding, words.weights or {}, words.mechanism, intervals=words.intervals, flips=flips)
 
-        def make(amount: Fraction) -> WholePlan:
-            return plan_whole(self.question, self._spend(asked, amount), wishes, find=asked.find, losses=asked.losses)
+        def make(amount: Fraction, find: bool = False) -> WholePlan:
+            return plan_whole(self.question, self._spend(words, amount), wishes, find=find, truncation=words.truncation)
 
-        if asked.error is None and asked.noise is None:
-            return make(self._amount(asked))
-        find = asked.find
-        asked.find = False  # an error can only be aimed for when all bounds are known
-        goal = asked.error
+        if words.error is None and words.noise is None:
+            return make(self._amount(words), words.find)
+        goal = words.error  # it can only be aimed for when all bounds are known
         if goal is not None:
             price = cheapest(make, lambda whole: error_of(_single(whole), goal), float(goal.amount))
         else:
-            price = cheapest(make, lambda whole: noise_of(_single(whole)), float(asked.noise or 0))
-        asked.find = find
-        return make(price)
+            price = cheapest(make, lambda whole: noise_of(_single(whole)), float(words.noise or 0))
+        return make(price, words.find)
 
-    def _amount(self, asked: _Asked) -> Fraction:
-        amount = asked.epsilon if asked.epsilon is not None else asked.rho
-        if amount is None:
-            amount = self.question.options.epsilon
-            if amount is not None:
-                rational("epsilon", amount, least=_LEAST_EPSILON)
-        if amount is None:
+    def _amount(self, words: Words) -> Fraction:
+        amount = words.epsilon if words.epsilon is not None else words.rho
+        if amount is not None:
+            return rational("amount", amount)
+        if self.question.options.epsilon is None:
             raise ArgumentError("say what to spend: epsilon=…, rho=…, error=within(…, of=…) or noise=…", "SRD-A003")
-        return amount
+        return rational("epsilon", self.question.options.epsilon, least=LEAST_EPSILON)
 
-    def _spend(self, asked: _Asked, amount: Fraction) -> Spend:
+    def _spend(self, words: Words, amount: Fraction) -> Spend:
         budget = self._data.budget
-        by_rho = asked.rho is not None or (asked.epsilon is None and budget is not None and budget.rho is not None)
-        given = asked.delta if asked.delta is not None else self.question.options.delta
+        by_rho = words.rho is not None or (words.epsilon is None and budget is not None and budget.rho is not None)
+        given = self.question.options.delta if words.delta is None else rational("delta", words.delta)
         private = not contribution.keys_are_public(self.question)
         if given is not None:
             keys, gaussian = (given, Fraction(0)) if private or by_rho else (Fraction(0), given)
@@ -202,7 +189,7 @@ class Ask:
 class FrameAsk(Arranged, Ask):
     """A question that was built by method calls, with what can still be done to its answer."""
 
-    def __init__(self, data: DataAccount, draft: Draft) -> None:
+    def __init__(self, data: TableAccount, draft: Draft) -> None:
         super().__init__(data, draft.question, draft.text)
         self._draft = draft
 
@@ -210,89 +197,26 @@ class FrameAsk(Arranged, Ask):
         return type(self)(self._data, draft)
 
 
-def _asked(words: Mapping[str, Any]) -> _Asked:
-    for word in words:
-        if word not in _WORDS:
-            close = get_close_matches(word, _WORDS, n=1, cutoff=0.4)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(_WORDS)}"
-            raise ArgumentError(f"a question cannot be asked with {word}=…; {hint}", "SRD-A001")
-    return _Asked(**words)
+class TableAccount(DataAccount[Dataset]):
+    """A data set and the account that everything asked about it is charged to. Build it with `account`.
 
+    `memory` is what was translated for the same data set before; accounts may share it.
+    """
 
-class _Asked:
-    """The words of `price` and `run`, read and checked."""
-
-    def __init__(
-        self,
-        *,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        error: Within | None = None,
-        noise: Number | None = None,
-        delta: Number | None = None,
-        weights: Mapping[str, float] | None = None,
-        bounding: Bounding | None = None,
-        mechanism: str | None = None,
-        find: bool = True,
-        losses: bool = False,
-        intervals: bool = True,
-        confidence: Number = 0.95,
-        integers: bool = False,
-        non_negative: bool = False,
-        consistent: bool = True,
-    ) -> None:
-        if sum(each is not None for each in (epsilon, rho, error, noise)) > 1:
-            raise ArgumentError("give one of epsilon, rho, error and noise, not several", "SRD-A003")
-        if error is not None and not isinstance(error, Within):
-            raise ArgumentError('error must be a goal such as within(0.05, of="fare")', "SRD-A001")
-        if bounding is not None and not isinstance(bounding, Bounding):
-            raise ArgumentError('bounding must be a way such as bounding("weigh", rows=3)', "SRD-A001")
-        if not isinstance(intervals, bool):
-            raise ArgumentError(f"intervals must be True or False, not {intervals!r}", "SRD-A001")
-        if mechanism not in (None, "laplace", "gaussian"):
-            raise ArgumentError('mechanism must be "laplace" or "gaussian", or left out for the better one', "SRD-A002")
-        self.epsilon = None if epsilon is None else rational("epsilon", epsilon, least=_LEAST_EPSILON, most="1e4")
-        self.rho = None if rho is None else rational("rho", rho, least="1e-12", most="1e4")
-        self.noise = None if noise is None else rational("noise", noise, above=0)
-        self.delta = None if delta is None else rational("delta", delta, above=0)
-        self.error = error
-        self.weights = dict(weights or {})
-        self.bounding = bounding
-        self.mechanism = mechanism
-        self.find = find
-        self.losses = losses
-        self.intervals = intervals
-        self.confidence = confidence
-        self.integers = integers
-        self.non_negative = non_negative
-        self.consistent = consistent
-
-
-_WORDS = tuple(signature(_Asked).parameters)
-
-
-class DataAccount:
-    """A data set and the account that everything asked about it is charged to. Build it with `account`."""
-
-    def __init__(self, dataset: Dataset, account: Account | UnlimitedAccount) -> None:
-        self.dataset = dataset
-        self.account = account
-        self._memory = Memory(dataset.schema, dataset.table)
+    def __init__(self, dataset: Dataset, account: AnyAccount, memory: Memory | None = None) -> None:
+        super().__init__(dataset, account)
+        if memory is None:
+            check_views(dataset.schema)
+        self.memory = memory or Memory(dataset.schema, dataset.table)
 
     @property
-    def budget(self) -> Budget | None:
-        """The cap, or None for an account without one."""
-        return self.account.budget if isinstance(self.account, Account) else None
+    def dataset(self) -> Dataset:
+        """What is asked about."""
+        return self.protected
 
-    @property
-    def remaining(self) -> Any:
-        """The largest events that would still fit; None without a cap."""
-        return self.account.remaining if isinstance(self.account, Account) else None
-
-    @property
-    def history(self) -> tuple[Entry, ...]:
-        """All that was charged, in order."""
-        return self.account.history
+    def on(self, account: AnyAccount) -> TableAccount:
+        """Return the same data set, with everything charged to another account."""
+        return type(self)(self.protected, account, self.memory)
 
     def sql(self, text: str) -> Ask:
         """Return the question that the text asks; refused with what to write instead if it cannot be answered."""
@@ -311,23 +235,26 @@ class DataAccount:
 
     def compute(self, task: Task, salt: int) -> Exact:
         """Run a task on the data's engine; what comes back is secret."""
-        return self._memory.compute(task, salt)
-
-    def __repr__(self) -> str:
-        return f"{self.dataset.name} on {self.account!r}"
+        return self.memory.compute(task, salt)
 
 
-def account(dataset: Dataset, budget: Budget | Account | UnlimitedAccount) -> DataAccount:
-    """Return a data set that can be asked, with everything charged to one budget, which lives in memory."""
-    if not isinstance(dataset, Dataset):
-        raise ArgumentError(f"dataset must be made by dataset(…), not {type(dataset).__name__}", "SRD-A001")
-    if isinstance(budget, Budget):
-        return DataAccount(dataset, Account(budget))
-    if isinstance(budget, Account | UnlimitedAccount):
-        return DataAccount(dataset, budget)
-    raise ArgumentError(
-        f"budget must be budget(epsilon=…), an Account or unlimited('why'), not {type(budget).__name__}", "SRD-A001"
-    )
+@overload
+def account(protected: Dataset, budget: Budget | Account | UnlimitedAccount) -> TableAccount: ...
+
+
+@overload
+def account(protected: P, budget: Budget | Account | UnlimitedAccount) -> DataAccount[P]: ...
+
+
+def account(protected: Any, budget: Budget | Account | UnlimitedAccount) -> DataAccount[Any]:
+    """Return what is protected with everything charged to one budget, which lives in memory.
+
+    Tables, as ``dataset(…)`` declares them, can be asked; anything else with a name, a unit and neighbours is for the
+    rooms that know it.
+    """
+    check_protected(protected)
+    found = account_for(budget)
+    return TableAccount(protected, found) if isinstance(protected, Dataset) else DataAccount(protected, found)
 
 
 def _of_days(question: Question) -> str:

@@ -2,20 +2,17 @@
 
 A floor plan, from the ground up (a floor may import those below it, never the other way):
 
-*refusing*   ``refusals`` (what the service says no with) · ``settings``
-*keeping*    ``tables``, ``registry`` (data sets, policies, approvals, jobs) · ``identity`` (tokens, members, sessions)
-             · ``machine`` (who uses it)
-*asking*     ``reading`` (a question as a dictionary) · ``quoting``, ``quotation`` (prices, without a lock) · ``slots``
-             (a gate with fixed times) · ``house`` (ledger, registry, open data sets) · ``questions`` (a run) · ``jobs``
-             · ``interrupted`` (what a crash left behind)
-*telling*    ``journal`` (the ledger, by release and by scope) · ``budgets`` · ``catalogue`` · ``archive`` · ``proofs``
-             · ``event_words`` (what was run, in plain words)
-*owning*     ``owning`` (registration, budgets, policies, approvals)
-*service*    ``service``: all of the above as one object, in plain dictionaries; nothing below this line knows of HTTP
-*HTTP*       ``problems`` (one shape of errors) · ``limits`` · ``logs`` · ``metrics`` · ``doors`` (first in, last out) ·
-             ``api`` · ``browsing``, ``oidc`` (logins) · ``error_pages`` · ``app`` · ``running``
-*afar*       ``client``, ``remote`` (a service over a wire) · ``told`` (its answers) · ``public_schema`` (its tables)
-*by hand*    ``local`` (a ledger in a file, without a service) · ``cli`` and its commands · ``demo`` (the whole story)
+``refusals`` · ``settings`` · ``logs``   what everything below needs; ``migrations`` is how the tables grew
+``keeping``    tables, the registry (data sets, policies, approvals, jobs), identities, who uses this machine
+``witness``    telling a witness of every checkpoint, and being one for others
+``asking``     a request as a dictionary, its price without a lock, a gate with fixed times, runs, jobs, crashes
+``telling``    the ledger by release and by scope, budgets, data sets, what was run in plain words, proofs
+``owning`` · ``proposing``     registration, budgets, policies, approvals
+``service``    all of the above as one object, in plain dictionaries; nothing below this line knows of HTTP
+``http``       one shape of errors, limits, logins, first in and last out
+``api`` · ``dashboard`` · ``app`` · ``running``   JSON; pages; both as one application; a server that runs it
+``afar``       the client: a service over a wire, its answers, its tables
+``local`` · ``commands`` · ``cli`` · ``demo``   a ledger in a file without a service; the command line; the whole story
 
 Codes of errors: SRD-S….
 """

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 from pathlib import Path
 
 from fastapi import FastAPI
 from fastapi.responses import HTMLResponse
 from starlette.staticfiles import StaticFiles
 
-from . import dashboard, error_pages, oidc, problems
+from sordino.version import VERSION
+
+from . import dashboard
 from .api import asking, ledger, operating, owning, released
 from .api.calls import Desk
-from .doors import Door
-from .metrics import Metrics
+from .http import error_pages, oidc, problems
+from .http.doors import Door
+from .http.metrics import Metrics
 from .service import Service
 
 STATIC = Path(__file__).parent / "static"
@@ -29,7 +31,7 @@ def create_app(service: Service) -> FastAPI:
     """Return the application for an open service, which whoever opened it closes."""
     app = FastAPI(
         title="sordino",
-        version=version("sordino"),
+        version=VERSION,
         summary="Questions about people's data, each priced before data is touched and charged to one ledger.",
         openapi_url=None,  # served for whoever has a token, by the operators' routes
         docs_url=None,  # its page would load scripts from elsewhere
@@ -49,13 +51,17 @@ def create_app(service: Service) -> FastAPI:
     )
     problems.install(app)
     dashboard.install(app)
-    for router in (asking.router, released.router, ledger.router, owning.router):
+    kinds = service.house.kinds.values()
+    for router in (asking.router, released.router, ledger.router, owning.router, *map(asking.router_of, kinds)):
         app.include_router(router, prefix="/api/v1")
     app.include_router(operating.router)
     app.include_router(oidc.router)
     app.add_api_route("/docs/errors", _errors, include_in_schema=False, response_class=HTMLResponse)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.include_router(dashboard.router)
+    for kind in kinds:
+        if kind.pages is not None:
+            app.include_router(kind.pages(), include_in_schema=False)
     return app
 
 

@@ -8,16 +8,19 @@ asked about data goes through the ledger; the commands load what they need when 
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from sordino.errors import SordinoError
+from sordino.version import VERSION
 
-from .commands import ask, begin, budget, demo, ledger, receipt, start, token
+from .commands import begin, budget, demo, job, ledger, receipt, running, start, token
+from .commands.explaining import explain
 from .commands.place import cell
-from .explaining import explain
-from .pricing import epsilon, noise
+from .commands.pricing import epsilon, noise
+from .kinds.table import OF_THE_HOUSE, kind_at
 
 app = typer.Typer(
     name="sordino",
@@ -29,7 +32,13 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(begin.init)
 app.command()(begin.declare)
-app.command()(ask.ask)
+for _kind in map(kind_at, OF_THE_HOUSE):
+    if _kind.command is not None:
+        _command = _kind.command()
+        app.command(_command.name)(running.command_of(_kind, _command))
+app.command()(running.run)
+app.command()(job.jobs)
+app.add_typer(job.app, name="job")
 app.command()(budget.budget)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(receipt.app, name="receipt")
@@ -38,6 +47,22 @@ app.command()(start.serve)
 app.command()(epsilon)
 app.command()(noise)
 app.command()(explain)
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"sordino {VERSION}")
+        raise typer.Exit()
+
+
+@app.callback()
+def before_any_verb(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is.")
+    ] = False,
+) -> None:
+    """Do nothing: the one option answers by itself."""
 
 
 def main() -> None:

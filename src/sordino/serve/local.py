@@ -14,12 +14,15 @@ True
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any, Self, TypeVar, overload
 
 from sordino.accounting.budget import Budget
-from sordino.accounting.neighbours import Neighbours
-from sordino.errors import ArgumentError, LedgerError
+from sordino.data.account import DataAccount, Protected, check_protected
+from sordino.data.by_day import kind_of_blocks
+from sordino.data.dataset import Dataset
+from sordino.errors import LedgerError
 from sordino.gate import FREE, Gate, Policy
+from sordino.ledger.account import LedgerAccount
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.opening import Place
 from sordino.ledger.periods import Refresh
@@ -27,11 +30,11 @@ from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
 from sordino.ledger.verify import Report
 from sordino.ledger.witness import Witness
-from sordino.query.ask import DataAccount
-from sordino.query.data.dataset import Dataset
-from sordino.query.model.blocks import kind_of_blocks
+from sordino.query.ask import TableAccount
 
-from .machine import user
+from .keeping.machine import user
+
+P = TypeVar("P", bound=Protected)
 
 
 class House:
@@ -40,9 +43,10 @@ class House:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
 
+    @overload
     def account(
         self,
-        dataset: Dataset,
+        protected: Dataset,
         budget: Budget | None = None,
         *,
         analyst: str | None = None,
@@ -50,19 +54,44 @@ class House:
         refresh: Refresh | None = None,
         groups: tuple[str, ...] = (),
         policy: Policy = FREE,
-    ) -> DataAccount:
-        """Return a data set that can be asked, with everything charged to its budget in the ledger.
+    ) -> TableAccount: ...
+
+    @overload
+    def account(
+        self,
+        protected: P,
+        budget: Budget | None = None,
+        *,
+        analyst: str | None = None,
+        project: str | None = None,
+        refresh: Refresh | None = None,
+        groups: tuple[str, ...] = (),
+        policy: Policy = FREE,
+    ) -> DataAccount[P]: ...
+
+    def account(
+        self,
+        protected: Any,
+        budget: Budget | None = None,
+        *,
+        analyst: str | None = None,
+        project: str | None = None,
+        refresh: Refresh | None = None,
+        groups: tuple[str, ...] = (),
+        policy: Policy = FREE,
+    ) -> DataAccount[Any]:
+        """Return what is protected, with everything charged to its budget in the ledger; tables can be asked.
 
         The first time, `budget` opens it; after that it may be left out, and must be the same if given: to change it,
         use `raise_budget`, which writes down who did and why. The name of a data set is its identity: another table
         under the same name is charged to the same budget.
         """
-        if not isinstance(dataset, Dataset):
-            raise ArgumentError(f"dataset must be made by dataset(…), not {type(dataset).__name__}", "SRD-A001")
+        check_protected(protected)
         who = analyst or user()
-        scope = Scope("dataset", dataset.name)
-        self._open(scope, dataset, budget, refresh, groups, who)
-        return DataAccount(dataset, Gate(self.ledger, scope, who, project=project, policy=policy))
+        scope = Scope("dataset", protected.name)
+        self._open(scope, protected, budget, refresh, groups, who)
+        gate = Gate(LedgerAccount(self.ledger, scope, who, project=project), policy=policy)
+        return TableAccount(protected, gate) if isinstance(protected, Dataset) else DataAccount(protected, gate)
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str, by: str | None = None) -> None:
         """Give a data set another budget; who did it and why is in the ledger for good."""
@@ -88,12 +117,13 @@ class House:
     def _open(
         self,
         scope: Scope,
-        dataset: Dataset,
+        protected: Protected,
         budget: Budget | None,
         refresh: Refresh | None,
         groups: tuple[str, ...],
         by: str,
     ) -> None:
+        blocks = kind_of_blocks(protected.schema) if isinstance(protected, Dataset) else None
         known = self.ledger.look(lambda state: state.balances.get(scope.text))
         if known is None:
             if budget is None:
@@ -102,14 +132,14 @@ class House:
                 )
             rule = Rule.open(
                 budget,
-                unit=dataset.unit.name,
-                neighbours=Neighbours.ADD_REMOVE,
+                unit=protected.unit.name,
+                neighbours=protected.neighbours,
                 refresh=refresh,
-                blocks=kind_of_blocks(dataset.schema),
+                blocks=blocks,
                 groups=groups,
             )
             self.ledger.open_scope(scope, rule, by)
-        elif known.rule.blocks != kind_of_blocks(dataset.schema):
+        elif known.rule.blocks != blocks:
             how = "with" if known.rule.blocks else "without"
             raise LedgerError(
                 f"{scope} was opened {how} a budget for each day, and is declared "
@@ -124,11 +154,13 @@ class House:
             )
 
 
-def open(place: Place, *, key: Place | None = None, witness: Witness | Place | None = None) -> House:  # noqa: A001
+def open(  # noqa: A001
+    place: Place, *, key: Place | None = None, witness: Witness | Place | None = None, files: Place | None = None
+) -> House:
     """Return the house whose ledger is at a path (SQLite) or a URL (PostgreSQL), made if there is none.
 
     `key` is the file of the signing key and `witness` a file elsewhere that remembers the newest checkpoint; for a path
-    they lie beside it unless given. Keep the witness where whoever can write the ledger cannot: that is what shows a
-    ledger that was rolled back.
+    they lie beside it unless given, and so does `files`, the directory of large releases. Keep the witness where
+    whoever can write the ledger cannot: that is what shows a ledger that was rolled back.
     """
-    return House(Ledger.open(place, key=key, witness=witness))
+    return House(Ledger.open(place, key=key, witness=witness, files=files))

@@ -9,28 +9,32 @@ from typing import Any
 from sqlalchemy import Row
 
 from sordino.accounting.neighbours import Neighbours
+from sordino.data.by_day import kind_of_blocks
+from sordino.data.metadata import Schema
+from sordino.data.ownership import Declaration
 from sordino.errors import ArgumentError, LedgerError
 from sordino.gate import Policy
 from sordino.ledger.balance import Balance
 from sordino.ledger.periods import moment
 from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
-from sordino.query.data.ownership import Declaration
-from sordino.query.model.blocks import kind_of_blocks
-from sordino.query.model.metadata import Schema
 
-from .budgets import checked_kind, read_budget
-from .house import House
-from .identity import Principal
+from .asking.premises import Premises
+from .keeping.identity import Principal
+from .keeping.registry import plain_policy, read_policy
 from .refusals import StateError, UnknownError
-from .registry import plain_policy, read_policy
+from .telling.budgets import checked_kind, read_budget
 
 _BUDGET = ("epsilon", "delta", "rho", "own_delta_share", "refresh", "groups")
 _POLICY = ("least", "most", "approval", "pause", "degrade")
 
 
 def register(
-    house: House, who: Principal, declarations: str, budget: Mapping[str, Any] | None, policy: Mapping[str, Any] | None
+    house: Premises,
+    who: Principal,
+    declarations: str,
+    budget: Mapping[str, Any] | None,
+    policy: Mapping[str, Any] | None,
 ) -> str:
     """Register a data set, or replace what is declared about it, and return its name. Its budget stays what it is.
 
@@ -60,14 +64,14 @@ def register(
     return name
 
 
-def set_budget(house: House, who: Principal, dataset: str, budget: Mapping[str, Any], reason: str) -> None:
+def set_budget(house: Premises, who: Principal, dataset: str, budget: Mapping[str, Any], reason: str) -> None:
     """Give a data set another budget; who did it and why is in the ledger for good."""
     house.row(who, dataset)
     _known_words("budget", budget, ("epsilon", "delta", "rho", "own_delta_share"))
     house.ledger.set_budget(Scope("dataset", dataset), read_budget(budget), who.subject, reason)
 
 
-def set_policy(house: House, who: Principal, dataset: str, policy: Mapping[str, Any]) -> dict[str, Any]:
+def set_policy(house: Premises, who: Principal, dataset: str, policy: Mapping[str, Any]) -> dict[str, Any]:
     """Change what is named of a data set's policy."""
     before = read_policy(json.loads(house.row(who, dataset).policy))
     after = _policy(policy, before)
@@ -76,7 +80,7 @@ def set_policy(house: House, who: Principal, dataset: str, policy: Mapping[str, 
 
 
 def cap(
-    house: House,
+    house: Premises,
     who: Principal,
     kind: str,
     name: str,
@@ -84,8 +88,9 @@ def cap(
     refresh: Any,
     unit: str | None,
     reason: str,
+    neighbours: Neighbours = Neighbours.ADD_REMOVE,
 ) -> None:
-    """Give an analyst, a project or a group a budget, or another one."""
+    """Give an analyst, a project or a group a budget, or another one; a group also the relation of its members."""
     scope = Scope(checked_kind(kind), name)  # type: ignore[arg-type]  # checked there
     known = house.ledger.look(lambda state: scope.text in state.balances)
     if known:
@@ -97,17 +102,17 @@ def cap(
             "none",
             "SRD-A003",
         )
-    protects = {"unit": unit, "neighbours": Neighbours.ADD_REMOVE} if kind == "group" else {}
+    protects = {"unit": unit, "neighbours": neighbours} if kind == "group" else {}
     house.ledger.open_scope(scope, Rule.open(read_budget(budget), refresh=refresh, **protects), who.subject)  # type: ignore[arg-type]
 
 
-def approvals(house: House, who: Principal) -> list[dict[str, Any]]:
+def approvals(house: Premises, who: Principal) -> list[dict[str, Any]]:
     """Return wishes for approval: an analyst's own, about what the token is for, or all of them."""
     rows = house.registry.approvals(who.subject if who.role == "analyst" else None)
     return [shown_approval(row) for row in rows if who.may_see(row.dataset)]
 
 
-def decide(house: House, who: Principal, identifier: str, approve: bool, reason: str) -> dict[str, Any]:
+def decide(house: Premises, who: Principal, identifier: str, approve: bool, reason: str) -> dict[str, Any]:
     """Approve of one release, or do not."""
     if house.registry.approval(identifier) is None:
         raise UnknownError("approval")
@@ -123,6 +128,7 @@ def shown_approval(row: Row[Any]) -> dict[str, Any]:
         "id": row.id,
         "dataset": row.dataset,
         "analyst": row.subject,
+        "kind": row.kind,
         "question": json.loads(row.question),
         "message": row.message,
         "state": row.state,
@@ -140,7 +146,7 @@ def _rule(scope: Scope, budget: Mapping[str, Any] | None, schema: Schema) -> Rul
     return Rule.open(
         read_budget(budget),
         unit=schema.unit.name,
-        neighbours=Neighbours.ADD_REMOVE,
+        neighbours=schema.neighbours,
         refresh=budget.get("refresh"),
         blocks=kind_of_blocks(schema),
         groups=tuple(sorted(budget.get("groups") or ())),
@@ -152,6 +158,13 @@ def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, sch
         raise StateError(
             f"{scope} protects each {known.unit}, and these declarations each {schema.unit.name}: what was spent does "
             "not carry over; register it under another name, in one group with this one",
+            "SRD-S015",
+        )
+    if known.neighbours is not schema.neighbours:
+        was = "" if known.neighbours is None else known.neighbours.value
+        raise StateError(
+            f"{scope} is protected under {was}, and by these declarations under {schema.neighbours.value}: what was "
+            "spent does not carry over; register it under another name, in one group with this one",
             "SRD-S015",
         )
     if known.blocks != kind_of_blocks(schema):
@@ -168,7 +181,7 @@ def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, sch
         )
 
 
-def _check_same_people(house: House, given: Declaration) -> None:
+def _check_same_people(house: Premises, given: Declaration) -> None:
     """Refuse other days, other owners of rows, other classes: by them, what was spent was spent on somebody else."""
     row = house.registry.dataset(given.name)
     if row is None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from sordino.query.data.dataset import Dataset
-from sordino.query.data.strict_yaml import parse, write
+from sordino.data.dataset import Dataset
+from sordino.data.strict_yaml import parse, write
 
-from .house import House
+from .asking.premises import Premises
 
 _HEAD = """\
 # What is publicly known about {name}. Names and types of columns were looked at, and nothing else.
@@ -35,7 +35,7 @@ _WORDS = {
 }
 
 
-def proposal(house: House, name: str, source: str, unit: str, then: str) -> str:
+def proposal(house: Premises, name: str, source: str, unit: str, then: str) -> str:
     """Return declarations to begin with for a source that this service may serve; `then` says what to do with them."""
     wanted = house.declared(yaml_lines({"name": name, "unit": unit, "source": source}))
     found = house.open_declared(wanted)

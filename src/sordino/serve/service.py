@@ -4,7 +4,7 @@ Every method takes who is asking first, refuses what their role does not allow, 
 can hold. Nothing here knows of HTTP.
 
 >>> import tempfile
->>> from sordino.serve.identity import local_owner
+>>> from sordino.serve.keeping.identity import local_owner
 >>> from sordino.serve.settings import Settings
 >>> folder = tempfile.TemporaryDirectory()
 >>> service = Service.open(Settings(database=f"{folder.name}/budget.db", data=folder.name))
@@ -23,43 +23,46 @@ from pathlib import Path
 from typing import Any, Self
 
 from sordino import noise
+from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.work import Stage, untold
 from sordino.errors import FrozenError, LedgerError
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.verify import Progress
 
-from . import auditing, catalogue, owning, proofs, questions
-from .archive import Archive
-from .budgets import report
-from .house import House, Stage
-from .identity import Identities, Principal
-from .jobs import Jobs
-from .journal import Journal
+from . import owning
+from .asking import requests
+from .asking.apart import Here
+from .asking.jobs import Job, Jobs
+from .asking.premises import Premises
+from .asking.requests import key_digest
+from .keeping.identity import Identities, Principal
+from .keeping.registry import Registry, random_hex
+from .kinds.kind import Kind
 from .proposing import proposal
-from .refusals import BusyError, SettingsError
-from .registry import Registry, random_hex
+from .refusals import BusyError, SettingsError, UnknownError
 from .settings import Settings
-from .verifying import Verifying
-from .watching import open_ledger
+from .telling import auditing, catalogue, proofs
+from .telling.archive import Archive
+from .telling.budgets import report
+from .telling.journal import Journal
+from .telling.verifying import Verifying
+from .witness.watching import open_ledger
 
-Question = Mapping[str, Any]
+Request = Mapping[str, Any]
 Plain = dict[str, Any]
 
 _SECRET_BYTES = 32
 
 
-def _unheard(_: str) -> None:
-    """Tell nobody how far a run is."""
-
-
 class Service:
     """A ledger, the data sets that are charged to it, and who may do what. Build it with `open`."""
 
-    def __init__(self, house: House, identities: Identities) -> None:
+    def __init__(self, house: Premises, identities: Identities) -> None:
         self.house = house
         self.settings = house.settings
         self.identities = identities
         self.journal = Journal(house.ledger)
-        self.jobs = Jobs(self.run, house.ledger, house.registry, house.settings)
+        self.jobs = Jobs(house)
         self._archive = Archive(house, self.journal)
         self._verifying = Verifying(house.ledger)
         self._verify_turn = threading.Lock()
@@ -74,7 +77,7 @@ class Service:
         except BaseException:
             ledger.close()
             raise
-        return cls(House(settings, ledger, registry, witness), Identities(registry.engine, secret))
+        return cls(Premises(settings, ledger, registry, witness), Identities(registry.engine, secret))
 
     def close(self) -> None:
         """Wait for runs that have begun, then give files and connections back."""
@@ -102,13 +105,29 @@ class Service:
         """Return what is publicly known about a data set: unit, tables, columns, policy, budget."""
         return catalogue.dataset(self.house, who, name)
 
-    def price(self, who: Principal, question: Question) -> Plain:
-        """Return what a question costs and how far off it will be; touches no data (see ``questions.py``)."""
-        return questions.price(self.house, who, question)
+    def kind(self, name: str) -> Kind:
+        """Return a kind that is offered here."""
+        if name not in self.house.kinds:
+            raise UnknownError(f"there is no such kind here; there are {', '.join(self.house.kinds)}")
+        return self.house.kinds[name]
 
-    def run(self, who: Principal, question: Question, key: str | None = None, stage: Stage = _unheard) -> Plain:
-        """Charge a question, then return what is released: ``{id, dataset, sql, answer, receipt, replayed}``."""
-        return questions.run(self.house, who, question, key, stage)
+    def price(self, who: Principal, kind: str, request: Request) -> Plain:
+        """Return what a request costs and what its kind says of it; touches no data (see ``requests.py``)."""
+        return requests.price(self.house, who, self.kind(kind), request)
+
+    def run(self, who: Principal, kind: str, request: Request, key: str | None = None, stage: Stage = untold) -> Plain:
+        """Charge a request, then return what is released: ``{id, kind, dataset, request, answer, receipt, replayed}``.
+
+        Work of hours becomes a job, which is waited for.
+        """
+        row = self.kind(kind)
+        if row.apart:
+            return self.jobs.wait(self.jobs.submit(who, row, request, key), stage)
+        return requests.run(self.house, who, row, request, key_digest(who, key), Here(stage))
+
+    def submit(self, who: Principal, kind: str, request: Request, key: str | None = None) -> Job:
+        """Begin a run in a thread or a process of its own."""
+        return self.jobs.submit(who, self.kind(kind), request, key)
 
     # What was released
 
@@ -280,11 +299,15 @@ class Service:
         refresh: str | int | None = None,
         *,
         unit: str | None = None,
+        neighbours: str = Neighbours.ADD_REMOVE.value,
         reason: str = "changed by the owner",
     ) -> Plain:
-        """Give an analyst, a project or a group (of data sets that hold the same people; with `unit`) a budget."""
+        """Give an analyst, a project or a group (of data sets that hold the same people; with `unit`) a budget.
+
+        A group under replace-one takes data sets under add-remove as well.
+        """
         who.must_be("owner")
-        owning.cap(self.house, who, scope_kind, name, budget, refresh, unit, reason)
+        owning.cap(self.house, who, scope_kind, name, budget, refresh, unit, reason, Neighbours(neighbours))
         return self.scope_budget(who, scope_kind, name)
 
     def tokens(self, who: Principal) -> list[Plain]:

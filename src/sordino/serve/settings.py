@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from sordino.data.strict_yaml import parse
 from sordino.errors import ArgumentError
-from sordino.query.data.strict_yaml import parse
 
 from .refusals import SettingsError
 
@@ -45,6 +45,8 @@ class Settings:
     witness: str | None = None
     """Who remembers the newest checkpoint: a file, or the address of another sordino, as https://witness.example.org;
     a file beside the database if not given, which only production refuses."""
+    files: str | None = None
+    """The directory of large releases; beside a ledger in a file if left out, and needed for one on a server."""
     witness_token_file: str | None = None
     """The file with an auditor's token at a witness that is an address; or SORDINO_WITNESS_TOKEN."""
     witness_seconds: float = 5.0
@@ -62,6 +64,8 @@ class Settings:
     production: bool = False
     debug: bool = False
     """Whether logs tell what went wrong inside in full, which may hold data. Never in production."""
+    kinds: tuple[str, ...] = ()
+    """Further kinds of releases, each as module:NAME."""
     public_transparency: bool = False
     """Whether anybody may read the transparency pages."""
     oidc_issuer: str | None = None
@@ -75,8 +79,10 @@ class Settings:
     """Results of runs come out at multiples of this only, so that their time says little; 0 is off."""
     threshold_seconds: float = 5.0
     """A run that takes longer becomes a job."""
+    heartbeat_seconds: float = 2.0
+    """How often a job in a process of its own says that it lives; after five times that it counts as interrupted."""
     workers: int = 4
-    """Runs at a time."""
+    """Runs at a time; and as many jobs in processes of their own."""
     price_processes: int = 0
     """Processes that find prices, for services that are asked for many; 0: the service's own."""
     queue: int = 64
@@ -88,6 +94,8 @@ class Settings:
     largest_request: int = 1 << 20
 
     def __post_init__(self) -> None:
+        if isinstance(self.kinds, list):
+            object.__setattr__(self, "kinds", tuple(self.kinds))
         for name, (check, words) in _RULES.items():
             if not check(getattr(self, name)):
                 raise SettingsError(f"the setting {name} must be {words}", "SRD-S010")
@@ -175,12 +183,17 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         if kind == "str"
     },
     **{name: (_is(bool), "true or false") for name, kind in _KINDS.items() if kind == "bool"},
+    "kinds": (
+        lambda value: isinstance(value, tuple) and all(isinstance(each, str) and ":" in each for each in value),
+        "a list of texts as module:NAME",
+    ),
     "port": (_between(0, 65535, int), "a port: 0 to 65535"),
     "session_hours": (_between(1, 24 * 31, int), "hours: 1 to 744"),
     "slot_seconds": (_between(0, 3600, int, float), "seconds: 0 to 3600"),
     "threshold_seconds": (_between(0, 600, int, float), "seconds: 0 to 600"),
     "witness_seconds": (_between(0.1, 60, int, float), "seconds: 0.1 to 60"),
     "witness_grace_seconds": (_between(0, 86400, int, float), "seconds: 0 to 86400"),
+    "heartbeat_seconds": (_between(0.05, 60, int, float), "seconds: 0.05 to 60"),
     "workers": (_between(1, 256, int), "a number: 1 to 256"),
     "price_processes": (_between(0, 64, int), "a number: 0 to 64"),
     "queue": (_between(0, 10**5, int), "a number: 0 to 100000"),

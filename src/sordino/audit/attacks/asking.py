@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sordino.errors import ArgumentError, BudgetError
-from sordino.query.ask import DataAccount
+from sordino.query.ask import TableAccount
 
 __all__ = ["Asker", "Interview", "select", "through"]
 
@@ -15,7 +15,7 @@ Asker = Callable[[str], Any]
 """Takes a question in SQL and returns one number."""
 
 
-def through(account: DataAccount, **words: Any) -> Asker:
+def through(account: TableAccount, **words: Any) -> Asker:
     """Return how to ask an account of sordino: each question is run with `words`, such as ``epsilon=0.1``."""
 
     def ask(text: str) -> float:

@@ -134,7 +134,7 @@ def _factor(logs: Floats) -> float:
 
 def _scale_of(private: Any) -> float:
     """Return the scale of the Laplace noise in an answer's counts, in rows, as its receipt says."""
-    noises = private.receipt["noise"] if isinstance(private, Answer) else []
+    noises = private.details["noise"] if isinstance(private, Answer) else []
     if len(noises) != 1 or noises[0]["law"] != "DiscreteLaplace":
         raise ArgumentError(
             "posteriors are computed for counts with Laplace noise: say its scale in rows, scale=…, or give an answer "

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from sordino.arguments import rational, whole
 from sordino.errors import ArgumentError
 
-from .beside import side_by_side
 from .constraints import constraints_of
-from .drawing import MUTED, PRIVATE, RAW
+from .drawing import MUTED, PRIVATE, RAW, side_by_side
 from .integer_program import Columns, Program
 from .published import Fact, Place, Record
 

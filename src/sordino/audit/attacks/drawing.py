@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -37,6 +37,28 @@ def paper(title: str, *subtitles: str, width: float = 9.6, height: float = 4.6) 
         for side in axes.spines.values():
             side.set_visible(False)
     return figure, plots
+
+
+class Drawn(Protocol):
+    """A result that can draw itself on a plot, and has a short line to stand above it."""
+
+    @property
+    def headline(self) -> str:
+        """What the plot shows, in a few words."""
+        ...
+
+    def draw(self, axes: Axes) -> None:
+        """Draw the result."""
+        ...
+
+
+def side_by_side(title: str, *results: Drawn | None, height: float = 4.6) -> Figure:
+    """Return a figure with one plot for each result; those that are None are left out."""
+    shown: list[Any] = [result for result in results if result is not None]
+    figure, plots = paper(title, *(each.headline for each in shown), width=6.6 * len(shown), height=height)
+    for axes, each in zip(plots, shown, strict=True):
+        each.draw(axes)
+    return figure
 
 
 def draw_rates(axes: Axes, rates: Mapping[str, Rate], colours: Sequence[str]) -> None:

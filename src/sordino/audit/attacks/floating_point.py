@@ -25,9 +25,8 @@ from sordino.accounting.curve import Floats
 from sordino.arguments import Number, numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
-from .beside import side_by_side
 from .doubles import ANY_DOUBLE, FloatSampler, lowest_bit, reachable
-from .drawing import PRIVATE, RAW
+from .drawing import PRIVATE, RAW, side_by_side
 from .rates import Rate, share_of
 
 if TYPE_CHECKING:

@@ -225,7 +225,9 @@ def _private(
     """Name hidden ratings by the private table of means."""
     _, title, stars, _ = columns
     table = arrow("private", private)
-    values = numbers_in("private", table, count_column(private, table, mean))
+    told = count_column(private, table, mean)
+    table = table.filter(table.column(told).is_valid())  # of a blank mean the attacker knows what all others say
+    values = numbers_in("private", table, told)
     (shown, wanted), titles = shared_codes(["private", "hidden"], [table, secrets], [title])
     means = np.full(titles, values.mean() if values.size else 0.0)
     means[shown] = values

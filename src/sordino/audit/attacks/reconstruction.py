@@ -24,8 +24,7 @@ from sordino.arguments import array, numbers, one_of, rational, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-from .beside import side_by_side
-from .drawing import INK, PRIVATE, RAW
+from .drawing import INK, PRIVATE, RAW, side_by_side
 from .integer_program import Program
 
 if TYPE_CHECKING:

@@ -111,7 +111,7 @@ def claimed_by(private: Any, epsilon: Number | None, delta: Number) -> tuple[Num
     """Return the (ε, δ) that a private release claims: what is said, else what an answer's receipt says."""
     if epsilon is not None:
         return epsilon, delta
-    price = private.receipt["price"] if isinstance(private, Answer) else {}
+    price = private.details["price"] if isinstance(private, Answer) else {}
     if price.get("epsilon") is None:
         raise ArgumentError(
             "say what the private table claims: epsilon=… (and delta=…); an answer that was priced in ε says so itself",

@@ -20,9 +20,8 @@ from sordino.arguments import numbers, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-from .beside import side_by_side
 from .dependence import Dependence, dependence
-from .drawing import INK, PRIVATE, RAW
+from .drawing import INK, PRIVATE, RAW, side_by_side
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

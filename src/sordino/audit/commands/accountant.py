@@ -1,4 +1,4 @@
-"""``sordino audit accountant``: try events on an accountant, and show the smallest that breaks a law."""
+"""``sordino audit accountant``: try events on an accountant, and show the smallest that breaks a check."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def accountant(
     as_json: JsonOption = False,
 ) -> None:
     """Try events on an accountant. Exit code 1: it prices something below what is certainly lost."""
-    from sordino.audit.accountants import accountant as audit
+    from sordino.audit.accountants.judging import accountant as audit
 
     priced = _price(price, peer)
     with bar("events") as told:
@@ -48,7 +48,7 @@ def _price(path: str | None, peer: str | None) -> Callable[[Any, float], float |
         return load_callable(path)
     if peer not in _PEERS:
         raise ArgumentError(f"--peer must be one of {', '.join(_PEERS)}", "SRD-A002")
-    from sordino.audit.accountants_elsewhere import dp_accounting
+    from sordino.audit.accountants.elsewhere import dp_accounting
 
     logging.getLogger("absl").setLevel(logging.ERROR)  # it warns of every order that it leaves out
     return dp_accounting(str(peer).partition("-")[2])

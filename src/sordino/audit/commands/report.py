@@ -83,7 +83,7 @@ def _from_service(
     url: str, token: str | None, dataset: str | None, release: str | None, named: bool, said: dict[str, Any]
 ) -> Report:
     from sordino.audit.transparency.report import report as build
-    from sordino.serve.client import connect, the_one
+    from sordino.serve.afar.client import connect, the_one
 
     with connect(url, token) as connection:
         name = the_one(connection.datasets(), dataset)
@@ -92,14 +92,14 @@ def _from_service(
 
 def _only(ledger: Any) -> str:
     """Return the only data set of a ledger."""
-    from sordino.serve.client import the_one
+    from sordino.serve.afar.client import the_one
 
     scopes = ledger.look(lambda state: sorted(state.balances))
     return the_one([text.partition(":")[2] for text in scopes if text.startswith("dataset:")], None)
 
 
 def _statements(path: Path) -> dict[str, Any]:
-    from sordino.query.data.strict_yaml import parse
+    from sordino.data.strict_yaml import parse
 
     found = parse(read_text(path), str(path))
     if not isinstance(found, dict):

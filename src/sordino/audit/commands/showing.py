@@ -15,7 +15,6 @@ from types import TracebackType
 from typing import Annotated, Any, ParamSpec
 
 import typer
-from click.exceptions import ClickException
 from rich.console import Console
 
 from sordino.errors import ArgumentError, SordinoError
@@ -32,7 +31,7 @@ ConfidenceOption = Annotated[float, typer.Option("--confidence", help="The confi
 
 
 P = ParamSpec("P")
-_FORESEEN = (SordinoError, typer.Exit, typer.Abort, ClickException)
+_FORESEEN = (SordinoError, typer.Exit, typer.Abort, typer.BadParameter)
 
 
 def claim_of(epsilon: str | None, delta: str | None, mu: str | None, event: str | None = None) -> Any:

@@ -61,7 +61,7 @@ def authorize(
             note.check(
                 seen.status in (401, 404), "somebody unknown gets in", f"{who}: status {seen.status}", seen.request
             )
-        for verb in ("/price", "/run"):
+        for verb in ("/query/price", "/query/run"):
             seen = line.send("POST", verb, json=question, token=token)
             note.check(seen.status == 401, "somebody unknown may ask", f"{who}: status {seen.status}", seen.request)
     whoami = line.get("/whoami").body

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
 
 from sordino.errors import SordinoError
-from sordino.serve.client import http_client
+from sordino.serve.afar.client import http_client
 
 if TYPE_CHECKING:
     import httpx
@@ -126,12 +126,12 @@ class Line:
 
     def price(self, question: Mapping[str, Any]) -> Seen:
         """Ask what a question costs."""
-        return self.send("POST", "/price", json=dict(question))
+        return self.send("POST", "/query/price", json=dict(question))
 
     def run(self, question: Mapping[str, Any], key: str | None = None, **words: Any) -> Seen:
         """Have a question answered, and wait for its end where it becomes a job."""
         headers = {} if key is None else {"Idempotency-Key": key}
-        seen = self.send("POST", "/run", json=dict(question), headers=headers, **words)
+        seen = self.send("POST", "/query/run", json=dict(question), headers=headers, **words)
         match seen.body:
             case {"job": {"id": str(job)}} if seen.status == 202:
                 return self._ended(seen, job, words.get("token", ""))

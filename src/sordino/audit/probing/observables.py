@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .line import Seen, Standing
-from .questions import Question
+from .questions import Probe
 
 GROUP = "group "
 """Before the name of an observable that is the presence of one group; the rest of the name is a key, and never told."""
@@ -30,15 +30,15 @@ def of_refusal_or_price(seen: Seen) -> Observed:
     return found
 
 
-def of_run(seen: Seen, question: Question) -> Observed:
+def of_run(seen: Seen, question: Probe) -> Observed:
     """Return what is seen of a run but for noisy values; of groups with private keys, which of them are there."""
     if seen.status != 200 or not isinstance(seen.body, dict) or "answer" not in seen.body:
         return of_refusal_or_price(seen)
     body, answer = seen.body, seen.body["answer"]
     found = dict(_envelope(seen))
     found |= {f"{name} of the response": text for name, text in _fields(body) if name not in _OWN}
-    found |= {f"{name} of the answer": text for name, text in _fields(answer) if name not in ("columns", "receipt")}
-    facts = {name: value for name, value in dict(answer.get("receipt") or {}).items() if name != "time"}
+    found |= {f"{name} of the answer": text for name, text in _fields(answer) if name not in ("columns", "details")}
+    facts = {name: value for name, value in dict(answer.get("details") or {}).items() if name != "time"}
     found |= {f"{name} in the facts": text for name, text in _fields(facts)}
     found["columns"] = _text([[each["name"], each["kind"], "low" in each] for each in answer["columns"]])
     found |= {f"{name} of the charge": text for name, text in _fields(_charge(body.get("receipt")))}
@@ -51,7 +51,7 @@ def of_run(seen: Seen, question: Question) -> Observed:
     return found
 
 
-def of_numbers(seen: Seen, question: Question) -> Observed:
+def of_numbers(seen: Seen, question: Probe) -> Observed:
     """Return the noisy numbers of an answer and how wide their intervals are, column by column.
 
     Where there is noise, numbers are never the same again; widths are, if nothing but public facts decides them.
@@ -71,7 +71,7 @@ def of_budget(standing: Standing) -> Observed:
     return {f"{name} of the budget": text for name, text in _fields(standing.plain) if name not in _IN_TIME}
 
 
-def numbers(seen: Seen, question: Question) -> list[float]:
+def numbers(seen: Seen, question: Probe) -> list[float]:
     """Return the noisy numbers of an answer, column by column; what is missing is NaN."""
     found: list[float] = []
     for column in seen.body["answer"]["columns"]:
@@ -80,7 +80,7 @@ def numbers(seen: Seen, question: Question) -> list[float]:
     return found
 
 
-def _rows(columns: list[Mapping[str, Any]], question: Question) -> list[list[Any]]:
+def _rows(columns: list[Mapping[str, Any]], question: Probe) -> list[list[Any]]:
     keys = [each["values"] for each in columns if each["name"] in question.keys]
     if not keys:
         return [[]] * len(columns[0]["values"]) if columns else []

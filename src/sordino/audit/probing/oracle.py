@@ -21,7 +21,7 @@ from .chances import chance
 from .finding import Notebook, Probed
 from .line import Line, Seen, Standing
 from .observables import GROUP, Observed, of_budget, of_numbers, of_refusal_or_price, of_run
-from .questions import Question
+from .questions import Probe
 
 _MOST_TESTS = 1000
 _ROUNDS = ((4, 0.9), (24, 0.05), (120, 0.0))
@@ -64,7 +64,7 @@ class Oracle:
         self.answered = 0
         """Questions that both services answered."""
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: Probe) -> None:
         """Price a question and run it at both services; compare all that is seen, and what was charged."""
         asked = question.asked(self._dataset, self._epsilon)
         prices = [line.price(asked) for line in self._lines]
@@ -93,9 +93,7 @@ class Oracle:
         if self.in_step:
             self._compare_budgets()
 
-    def _compare_numbers(
-        self, runs: list[Seen], asked: Mapping[str, Any], question: Question, promise: Promise
-    ) -> None:
+    def _compare_numbers(self, runs: list[Seen], asked: Mapping[str, Any], question: Probe, promise: Promise) -> None:
         """Look for numbers, and widths of intervals, that stay as they are and yet differ: there is no noise on them.
 
         Most change with every answer, so both are asked once more before anything is looked at at length.

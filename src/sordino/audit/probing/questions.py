@@ -22,7 +22,7 @@ _MOST_SUMS = 4
 
 
 @dataclass(frozen=True)
-class Question:
+class Probe:
     """A question, and what may be random about its answer."""
 
     sql: str
@@ -63,19 +63,19 @@ class Grammar:
         self.tables = [Columns(each) for each in people]
         self._dice = dice
 
-    def first(self) -> list[Question]:
+    def first(self) -> list[Probe]:
         """Return one question of every kind, for the first table: these are always asked."""
         at = self.tables[0]
         grouped = [_grouped(at, "COUNT(*) AS n", name, public=True) for name in at.public[:1]]
         private = [_grouped(at, "COUNT(*) AS n", name, public=False) for name in at.private[:1]]
-        sums = [Question(f"SELECT SUM({each['name']}) AS a FROM {at.table}") for each in at.bounded[:_MOST_SUMS]]  # noqa: S608
+        sums = [Probe(f"SELECT SUM({each['name']}) AS a FROM {at.table}") for each in at.bounded[:_MOST_SUMS]]  # noqa: S608
         return [self.count(), *grouped, *private, *sums, *self._provoking(at)]
 
-    def count(self) -> Question:
+    def count(self) -> Probe:
         """Return the simplest question there is."""
-        return Question(f"SELECT COUNT(*) AS n FROM {self.tables[0].table}")  # noqa: S608  (a service under audit reads it)
+        return Probe(f"SELECT COUNT(*) AS n FROM {self.tables[0].table}")  # noqa: S608  (a service under audit reads it)
 
-    def next(self) -> Question:
+    def next(self) -> Probe:
         """Return the next question."""
         at = self._one(self.tables)
         draw = self._dice.random()
@@ -92,20 +92,20 @@ class Grammar:
             return self._one(provoking)
         return self._misspelt(at)
 
-    def _plain(self, at: Columns) -> Question:
-        return Question(f"SELECT {self._measures(at)} FROM {at.table}{self._where(at)}")  # noqa: S608
+    def _plain(self, at: Columns) -> Probe:
+        return Probe(f"SELECT {self._measures(at)} FROM {at.table}{self._where(at)}")  # noqa: S608
 
-    def _shaped(self, at: Columns) -> list[Question]:
+    def _shaped(self, at: Columns) -> list[Probe]:
         """Return questions in which noisy values decide which rows come back, or people are counted one by one."""
-        found = [Question(f"SELECT COUNT(*) AS n FROM {at.table} LIMIT 1")]  # noqa: S608
+        found = [Probe(f"SELECT COUNT(*) AS n FROM {at.table} LIMIT 1")]  # noqa: S608
         for key in at.public:
             grouped = f"SELECT {key}, COUNT(*) AS n FROM {at.table} GROUP BY {key}"  # noqa: S608
-            found.append(Question(f"{grouped} HAVING COUNT(*) > {int(self._dice.integers(1, 500))}", (key,), False))
-            found.append(Question(f"{grouped} ORDER BY n DESC LIMIT 1", (key,), False))
+            found.append(Probe(f"{grouped} HAVING COUNT(*) > {int(self._dice.integers(1, 500))}", (key,), False))
+            found.append(Probe(f"{grouped} ORDER BY n DESC LIMIT 1", (key,), False))
         if at.unit is not None:
             each = f"SELECT {at.unit}, COUNT(*) AS k FROM {at.table} GROUP BY {at.unit}"  # noqa: S608
-            found.append(Question(f"SELECT COUNT(*) AS n FROM ({each}) q WHERE k > {int(self._dice.integers(1, 9))}"))  # noqa: S608
-            found.append(Question(each, (at.unit,), False))
+            found.append(Probe(f"SELECT COUNT(*) AS n FROM ({each}) q WHERE k > {int(self._dice.integers(1, 9))}"))  # noqa: S608
+            found.append(Probe(each, (at.unit,), False))
         return found
 
     def _measures(self, at: Columns) -> str:
@@ -127,7 +127,7 @@ class Grammar:
             conditions.append(f"{name} = '{str(self._one(keys)).replace(chr(39), chr(39) * 2)}'")
         return f" WHERE {self._one(conditions)}" if conditions and self._dice.random() < 0.5 else ""
 
-    def _provoking(self, at: Columns) -> list[Question]:
+    def _provoking(self, at: Columns) -> list[Probe]:
         """Return questions in which a row of data could fail, or could say what it holds: one of every kind."""
         numbers = [each["name"] for each in at.bounded] + at.unbounded
         found = []
@@ -148,19 +148,19 @@ class Grammar:
                 f"SELECT COUNT(*) AS a FROM {at.table} WHERE CAST({name} AS INTEGER) > 0",  # noqa: S608
                 f"SELECT MAX({name}) AS a FROM {at.table}",  # noqa: S608
             ]
-        return [Question(sql) for sql in asked]
+        return [Probe(sql) for sql in asked]
 
     def _place(self, at: Columns, name: str) -> str:
         low, high = next((each["bounds"] for each in at.bounded if each["name"] == name), (0, 10))
         return f"{low + (high - low) * round(float(self._dice.random()), 1):g}"
 
-    def _misspelt(self, at: Columns) -> Question:
+    def _misspelt(self, at: Columns) -> Probe:
         return self._one(
             [
-                Question(f"SELECT SUM(no_such_column) AS a FROM {at.table}"),  # noqa: S608
-                Question(f"SELECT COUNT(*) AS a FROM no_{at.table}"),  # noqa: S608
-                Question(f"SELEC COUNT(*) FROM {at.table}"),
-                Question(f"SELECT NO_SUCH({at.table}) AS a FROM {at.table}"),  # noqa: S608
+                Probe(f"SELECT SUM(no_such_column) AS a FROM {at.table}"),  # noqa: S608
+                Probe(f"SELECT COUNT(*) AS a FROM no_{at.table}"),  # noqa: S608
+                Probe(f"SELEC COUNT(*) FROM {at.table}"),
+                Probe(f"SELECT NO_SUCH({at.table}) AS a FROM {at.table}"),  # noqa: S608
             ]
         )
 
@@ -168,5 +168,5 @@ class Grammar:
         return choices[int(self._dice.integers(len(choices)))]
 
 
-def _grouped(at: Columns, measures: str, key: str, where: str = "", *, public: bool) -> Question:
-    return Question(f"SELECT {key}, {measures} FROM {at.table}{where} GROUP BY {key}", (key,), public)  # noqa: S608
+def _grouped(at: Columns, measures: str, key: str, where: str = "", *, public: bool) -> Probe:
+    return Probe(f"SELECT {key}, {measures} FROM {at.table}{where} GROUP BY {key}", (key,), public)  # noqa: S608

@@ -98,6 +98,6 @@ def refuse(line: Line, dataset: str, columns: Columns, epsilon: str) -> Probed:
         after = line.standing(dataset)
         same = (after.used, after.charges) == (before.used, before.charges)
         words = f"{after.charges - before.charges} new charges"
-        note.check(same, f"{what} is charged", words, f"POST /api/v1/run {question['sql']}")
+        note.check(same, f"{what} is charged", words, f"POST /api/v1/query/run {question['sql']}")
         before = after
     return note.probed()

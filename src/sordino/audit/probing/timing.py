@@ -28,5 +28,7 @@ def compare_times(lines: tuple[Line, Line], asked: Mapping[str, Any], draws: int
             times.append(line.run(asked).seconds)
     found = float(mannwhitneyu(here, there).pvalue)
     words = f"over {draws} runs each the times of one service rank above the other's"
-    note.check(found > _ENOUGH, "time depends on one person", words, f"POST /api/v1/run {dict(asked)}", chance=found)
+    note.check(
+        found > _ENOUGH, "time depends on one person", words, f"POST /api/v1/query/run {dict(asked)}", chance=found
+    )
     return note.probed()

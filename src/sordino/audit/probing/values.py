@@ -22,7 +22,7 @@ from sordino.errors import SordinoError
 from .finding import Notebook, Probed
 from .line import Line
 from .observables import numbers
-from .questions import Question
+from .questions import Probe
 
 _AT_A_TIME = 4
 
@@ -32,7 +32,7 @@ class UnansweredError(SordinoError):
 
 
 def measure_values(
-    lines: tuple[Line, Line], dataset: str, question: Question, epsilon: str, draws: int, seed: int | None
+    lines: tuple[Line, Line], dataset: str, question: Probe, epsilon: str, draws: int, seed: int | None
 ) -> tuple[Probed, Measured | None]:
     """Have one question answered `draws` times by each service, and measure what that tells of one person."""
     note = Notebook("values")
@@ -57,7 +57,7 @@ def measure_values(
     return note.probed(), found
 
 
-def _answer(line: Line, asked: Mapping[str, Any], question: Question) -> list[float]:
+def _answer(line: Line, asked: Mapping[str, Any], question: Probe) -> list[float]:
     seen = line.run(asked)
     if seen.status != 200:
         raise UnansweredError(

@@ -51,12 +51,11 @@ class Spending:
     @property
     def column(self) -> int:
         """The column that has most left, by which parts of the budget are told; the first is the events' own δ."""
-        caps = self.rule.filter.caps
-        return min(range(1, len(caps)), key=lambda place: Fraction(self.counted[place], caps[place]))
+        return self.rule.filter.telling(self.counted)
 
     def share(self, amount: Vector) -> Fraction:
         """Return which part of the budget of today an amount is."""
-        return Fraction(amount[self.column], self.rule.filter.caps[self.column])
+        return self.rule.filter.part(amount, self.column)
 
     @property
     def loss(self) -> tuple[Fraction, Fraction] | None:

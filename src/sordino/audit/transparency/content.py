@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from fractions import Fraction
-from importlib.metadata import version
 from typing import Any
 
 from sordino.accounting.units import significant
@@ -21,6 +20,7 @@ from sordino.ledger.periods import moment
 from sordino.ledger.receipt import Receipt
 from sordino.ledger.rule import Rule
 from sordino.ledger.vectors import vector_text
+from sordino.version import VERSION as SORDINO_VERSION
 
 from .arithmetic import Spending, Step, replay
 from .book import Book, Charged
@@ -103,7 +103,7 @@ def head(subject: Mapping[str, Any]) -> dict[str, Any]:
         "format": FORMAT,
         "v": VERSION,
         "made": moment(milliseconds()),
-        "by": f"sordino {version('sordino')}",
+        "by": f"sordino {SORDINO_VERSION}",
         "subject": dict(subject),
         "limits": list(LIMITS),
         "documentation": DOCUMENTATION,
@@ -170,7 +170,7 @@ def _content(
 
 def protected(rule: Rule) -> dict[str, Any]:
     """Return who is protected, against what, and what that promises."""
-    from sordino.serve.event_words import neighbours
+    from sordino.serve.telling.event_words import neighbours
 
     relation = None if rule.neighbours is None else rule.neighbours.value
     return {

@@ -32,7 +32,7 @@ def told_release(
 
     `body` is what was released, empty where nothing was; without `spending` no part of the budget is told.
     """
-    entry, facts = charged.reserved, body.get("receipt", {})
+    entry, facts = charged.reserved, body.get("details", {})
     event = json.loads(entry.event)
     found = {
         "position": entry.sequence,
@@ -84,7 +84,7 @@ def _flat(values: Any) -> list[Any]:
 
 def told_words(event: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return in words what an event ran: mechanism, law of the noise, numbers."""
-    from sordino.serve.event_words import told_of
+    from sordino.serve.telling.event_words import told_of
 
     return [{"mechanism": each.name, "law": each.law, "figures": each.figures} for each in told_of(event)]
 
@@ -151,6 +151,6 @@ def _of(leaf: Mapping[str, Any], noises: Any) -> str | None:
 def told_hiding(limits: Mapping[str, Any] | None, unit: str) -> str | None:
     """Say what bounding can hide in a release."""
     from sordino.query.model.bounding import Bounding
-    from sordino.query.release.notes import bounding_note
+    from sordino.query.plan.notes import bounding_note
 
     return None if not limits else bounding_note(Bounding(**limits), unit)

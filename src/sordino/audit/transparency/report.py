@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError
 from sordino.ledger.canonical import encode
 from sordino.ledger.entries import from_bytes
@@ -147,7 +148,7 @@ def report(
     said = _statements(statements)
     found = source_of(source)
     name = dataset or _name(source)
-    from sordino.serve.client import Connection
+    from sordino.serve.afar.client import Connection
 
     if isinstance(found, Connection):
         from .told import told_content, told_release_content
@@ -187,7 +188,7 @@ def _statements(given: Mapping[str, str | None]) -> Statements:
 
 def _name(source: Any) -> str:
     """Return the data set of an account."""
-    found = getattr(source, "dataset", None) or source
+    found = source.protected if isinstance(source, DataAccount) else getattr(source, "dataset", None) or source
     name = getattr(found, "name", None)
     if not isinstance(name, str):
         raise ArgumentError("say which data set: report(house, 'trips')", "SRD-A003")
@@ -196,7 +197,7 @@ def _name(source: Any) -> str:
 
 def _identifier(release: Any) -> str:
     """Return the id of a release that was given as such, as a receipt, or as an answer."""
-    receipt = getattr(release, "proof", release)
+    receipt = getattr(release, "receipt", release)
     if isinstance(receipt, Receipt):
         return str(getattr(from_bytes(receipt.reserved), "id", ""))
     if isinstance(receipt, str):

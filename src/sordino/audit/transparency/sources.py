@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sordino.errors import ArgumentError, LedgerError
@@ -20,7 +21,7 @@ from sordino.serve.refusals import ForbiddenError
 
 if TYPE_CHECKING:
     from sordino.ledger.ledger import Ledger
-    from sordino.serve.client import Connection
+    from sordino.serve.afar.client import Connection
 
 _PAGE = 1000
 
@@ -65,7 +66,8 @@ class LedgerSource:
 
     def receipt(self, identifier: str) -> Receipt:
         """Return the receipt of a release."""
-        return self._ledger.receipt(identifier)
+        found = self._ledger.receipt(identifier)
+        return found if found.release is not None else replace(found, release=self._ledger.release(identifier))
 
 
 class ServiceSource:
@@ -131,10 +133,11 @@ def source_of(given: Any) -> Source | Connection:
 
     `given` is what ``so.open`` or ``so.connect`` returned, one of their accounts, or a `Ledger`.
     """
+    from sordino.data.account import DataAccount
+    from sordino.gate import Gate
     from sordino.ledger.account import LedgerAccount
     from sordino.ledger.ledger import Ledger
-    from sordino.query.ask import DataAccount
-    from sordino.serve.client import Connection, RemoteAccount
+    from sordino.serve.afar.client import Connection, RemoteAccount
     from sordino.serve.local import House
 
     match given:
@@ -142,7 +145,7 @@ def source_of(given: Any) -> Source | Connection:
             return LedgerSource(given)
         case House():
             return LedgerSource(given.ledger)
-        case DataAccount(account=LedgerAccount() as account):
+        case DataAccount(account=Gate(account=account)) | DataAccount(account=LedgerAccount() as account):
             return LedgerSource(account.ledger)
         case RemoteAccount():
             return source_of(given.house)

@@ -17,7 +17,7 @@ from sordino.ledger.entries import Reserved, Settled, from_bytes
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.receipt import Receipt
 from sordino.ledger.scope import Scope
-from sordino.serve.remote import part
+from sordino.serve.afar.remote import part
 
 from .book import Charged
 from .content import COMPOSITION, completed, head, mechanisms, rounded, without_answer
@@ -26,7 +26,7 @@ from .sources import released_body
 from .statements import Statements
 
 if TYPE_CHECKING:
-    from sordino.serve.client import Connection
+    from sordino.serve.afar.client import Connection
 
 Plain = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ def _row(each: Plain) -> dict[str, Any]:
 
 
 def _content(connection: Connection, found: Plain, rows: list[dict[str, Any]], subject: Plain) -> dict[str, Any]:
-    from sordino.serve.event_words import neighbours
+    from sordino.serve.telling.event_words import neighbours
 
     signed, budget = connection.remote.get("/ledger/checkpoint"), found["budget"]
     checkpoint = Checkpoint.open(signed["note"], VerifyingKey.parse(signed["key"]))

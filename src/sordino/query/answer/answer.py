@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from sordino.accounting.event import Event
+from sordino.accounting.plan import Files
 from sordino.arguments import Number, probability
 from sordino.errors import ArgumentError
 from sordino.query.estimate.convolution import Floats
@@ -44,7 +46,7 @@ class Answer:
         columns: Sequence[Evaluated],
         *,
         notes: Sequence[str] = (),
-        receipt: Mapping[str, Any] | None = None,
+        details: Mapping[str, Any] | None = None,
         events: Sequence[Event] = (),
         confidence: Number = 0.95,
     ) -> None:
@@ -53,11 +55,11 @@ class Answer:
         probability("confidence", confidence)
         self._columns = dict(zip(names, columns, strict=True))
         self._rows = columns[0].groups if columns else 0
-        self._receipt = json.dumps(dict(receipt or {}))
+        self._details = json.dumps(dict(details or {}))
         self.notes = list(notes)
         self.events = tuple(events)
         self.confidence = confidence
-        self.proof: Any = None
+        self.receipt: Any = None
         """The signed receipt of the ledger, for an answer that was charged to one."""
 
     @property
@@ -71,9 +73,9 @@ class Answer:
         return [name for name, column in self._columns.items() if column.noisy]
 
     @property
-    def receipt(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
         """What was asked, what it cost and what noise was added: a dictionary that JSON can hold, without any value."""
-        loaded: dict[str, Any] = json.loads(self._receipt)
+        loaded: dict[str, Any] = json.loads(self._details)
         return loaded
 
     def column(self, name: str) -> Evaluated:
@@ -120,7 +122,7 @@ class Answer:
             list(columns),
             list(columns.values()),
             notes=self.notes,
-            receipt=self.receipt,
+            details=self.details,
             events=self.events,
             confidence=self.confidence,
         )
@@ -151,15 +153,18 @@ class Answer:
         return frame
 
     def to_json(self) -> str:
-        """Return all that is released as one JSON text: columns with their intervals, notes and the receipt's facts."""
+        """Return all that is released as one JSON text: columns with their intervals, notes and details."""
         from .text import to_json
 
         return to_json(self)
 
+    files: ClassVar[Files] = MappingProxyType({})
+    """An answer is all text."""
+
     def with_receipt(self, receipt: Any) -> Answer:
         """Return the same answer with the receipt of the ledger that it was charged to."""
         answer = self._with(self._columns)
-        answer.proof = receipt
+        answer.receipt = receipt
         return answer
 
     def plot(self, *names: str, confidence: Number | None = None) -> Figure:

@@ -26,7 +26,7 @@ def assemble(
     values: Mapping[str, Input],
     *,
     notes: Sequence[str] = (),
-    receipt: Mapping[str, Any] | None = None,
+    details: Mapping[str, Any] | None = None,
     events: Sequence[Event] = (),
     confidence: Number = 0.95,
 ) -> Answer:
@@ -37,7 +37,7 @@ def assemble(
         outputs = [output.take(rows) for output in outputs]
     names = _distinct([output.name for output in question.outputs])
     notes = [*notes, *_choice_notes(question)]
-    return Answer(names, outputs, notes=notes, receipt=receipt, events=events, confidence=confidence)
+    return Answer(names, outputs, notes=notes, details=details, events=events, confidence=confidence)
 
 
 def arrange(question: Question, values: Mapping[str, Input]) -> Rows | None:

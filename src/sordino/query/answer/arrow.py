@@ -1,16 +1,21 @@
-"""Columns of an answer as Arrow arrays. Types follow from the plan alone, never from values."""
+"""Columns of an answer as Arrow arrays, and as lists. Types follow from the plan alone, never from values.
+
+Lists do not go by way of Arrow, which loads pandas, where it is installed, to make an array of anything.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sordino.data.kinds import Kind
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Picked, Several
 from sordino.query.estimate.evaluate import Evaluated
-from sordino.query.model.kinds import Kind
 
 _TYPES = {
     Kind.BOOLEAN: pa.bool_(),
@@ -20,6 +25,7 @@ _TYPES = {
     Kind.DATE: pa.date32(),
     Kind.TIMESTAMP: pa.timestamp("us"),
 }
+_PLAIN: dict[Kind, Callable[[Any], Any]] = {Kind.BOOLEAN: bool, Kind.INTEGER: int, Kind.REAL: float, Kind.TEXT: str}
 
 
 def column_array(column: Evaluated) -> pa.Array:
@@ -33,6 +39,29 @@ def column_array(column: Evaluated) -> pa.Array:
     if isinstance(column.values, np.ndarray):
         return _numbers(column.values, column.whole)
     return pa.array(column.values, type=kind)
+
+
+def column_list(column: Evaluated) -> list[Any]:
+    """Return the same values as a list."""
+    bare, plain = column.bare, _PLAIN.get(column.kind, lambda value: value)
+    if isinstance(bare, Several):
+        rows = number_list(bare.values, all(part.whole for part in bare.parts))
+        if bare.labels is None:
+            return rows
+        return [[{"label": name, "value": each} for name, each in zip(bare.labels, row, strict=True)] for row in rows]
+    if isinstance(column.values, np.ndarray) and not isinstance(bare, Picked):
+        return number_list(column.values, column.whole)
+    return [
+        [plain(each) for each in value] if isinstance(value, list) else None if value is None else plain(value)
+        for value in column.values
+    ]
+
+
+def number_list(values: Floats, whole: bool = False) -> list[Any]:
+    """Return numbers as a list, or as a list of lists; None where they are NaN."""
+    if values.ndim > 1:
+        return [number_list(row, whole) for row in values]
+    return [None if math.isnan(each) else int(each) if whole else each for each in values.tolist()]
 
 
 def ends_arrays(low: Any, high: Any) -> tuple[pa.Array, pa.Array]:

@@ -42,7 +42,7 @@ def page(answer: Answer) -> str:
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     return (
         f'<div class="sordino-answer">{_STYLE}<table><caption>{escape(_caption(answer))}</caption>'
-        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{_notes(answer)}{_receipt(answer)}</div>"
+        f"<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{_notes(answer)}{_details(answer)}</div>"
     )
 
 
@@ -75,8 +75,8 @@ def _notes(answer: Answer) -> str:
     return f"<details open><summary>What bounding and noise may hide</summary><ul>{items}</ul></details>"
 
 
-def _receipt(answer: Answer) -> str:
-    if not answer.receipt:
+def _details(answer: Answer) -> str:
+    if not answer.details:
         return ""
-    text = escape(json.dumps(answer.receipt, indent=2, ensure_ascii=False))
-    return f"<details><summary>Receipt</summary><pre>{text}</pre></details>"
+    text = escape(json.dumps(answer.details, indent=2, ensure_ascii=False))
+    return f"<details><summary>Details</summary><pre>{text}</pre></details>"

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sordino.arguments import Number
+from sordino.data.kinds import Kind
 from sordino.errors import UnsupportedError
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Several
 from sordino.query.estimate.evaluate import Evaluated
-from sordino.query.model.kinds import Kind
 
 from .display import plain
 

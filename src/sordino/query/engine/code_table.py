@@ -13,7 +13,7 @@ import pyarrow as pa
 from ibis.expr import datatypes as dt
 from ibis.expr import operations as ops
 
-from sordino.query.model.kinds import Kind
+from sordino.data.kinds import Kind
 
 from .values import ARROW, TYPES
 

@@ -1,8 +1,10 @@
 """Each person's rows, bounded by that person's rows alone; the methods of ``bounding.py`` in the engine.
 
 **Guarantee**: which rows are kept and what they weigh is a function of the owner's own rows and of the salt. Where rows
-are chosen they are ordered by a keyed hash of all that the query uses of them, then by that content itself: a tie is
-between rows that are equal in everything, so no order of storage matters. Weights are whole numbers rounded down:
+are chosen they are first numbered, in the order of a keyed hash of all that the query uses of them and then of that
+content itself: a tie is between rows that are equal in everything, so no order of storage matters. The rows kept are
+those whose *numbers* have the smallest keyed hashes, so that equal rows, too, are chosen one by one: by their content
+alone, all of them would be kept or none. Weights are whole numbers rounded down:
 
 *weigh*, *groups*: ω = min(W, ⌊k·W/n⌋), so n rows weigh n·ω ≤ k·W. The quotient is taken in floats: k·W ≤ 2^47, and if
 k·W/n < q for a whole q then q − k·W/n ≥ 1/n, which is more than the rounding of a quotient near q for every n < 2^53.
@@ -32,6 +34,7 @@ from .values import real
 WEIGHT = "weight__"
 ROWS = "rows__"
 _RANK = "rank__"
+_NUMBER = "number__"
 _SQUARE = "square__"
 _HAIR = 1 - 2.0**-40
 _NARROW_WEIGHT = narrowest(0, WEIGHT_UNIT)
@@ -75,13 +78,14 @@ def _all_rows(rows: ibis.Table, setting: Setting) -> ibis.Table:
 
 
 def _sample(rows: ibis.Table, setting: Setting) -> ibis.Table:
-    """Return at most `rows` rows of each owner, first by hash."""
+    """Return at most `rows` rows of each owner, first by the hash of their numbers."""
     limit, fields = setting.bounding.linf, setting.fields
     if fields is not None and can_pack(setting.engine, fields, limit):
         return sample_packed(rows, fields, setting.salt, limit)
     content = [name for name in rows.columns if name != OWNER]
-    ranked = _ranked(rows, setting, content)
-    return ranked.filter(ranked[_RANK] < whole(limit)).drop(_RANK)
+    numbered = _ranked(rows, setting, content).rename({_NUMBER: _RANK})
+    ranked = _ranked(numbered, setting, [_NUMBER])
+    return ranked.filter(ranked[_RANK] < whole(limit)).drop(_RANK, _NUMBER)
 
 
 def _ranked(rows: ibis.Table, setting: Setting, content: list[str]) -> ibis.Table:

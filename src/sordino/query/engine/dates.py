@@ -12,8 +12,8 @@ from typing import Any
 import ibis
 from ibis.expr import datatypes as dt
 
+from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call
-from sordino.query.model.kinds import Kind
 
 from .numbers import kept
 from .values import Operation, constant

@@ -20,8 +20,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sordino.data.metadata import Schema
 from sordino.query.model.expression import Expression
-from sordino.query.model.metadata import Schema
 from sordino.query.model.task import Exact, Histogram, Monomial, Task
 
 from .contributions import BUNDLED, ROWS, WEIGHT, Setting, bounded, bundled

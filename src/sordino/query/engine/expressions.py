@@ -17,9 +17,9 @@ from typing import Any
 
 import ibis
 
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 
 from .dates import DATES
 from .numbers import NUMBERS, without_nan

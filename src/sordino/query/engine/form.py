@@ -15,7 +15,7 @@ from typing import Any
 import ibis
 from ibis.expr.operations import DatabaseTable
 
-from sordino.query.model.metadata import Column
+from sordino.data.metadata import Column
 from sordino.query.model.relation import Relation
 from sordino.query.model.task import Task
 

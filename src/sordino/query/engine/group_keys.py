@@ -16,8 +16,8 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
+from sordino.data.kinds import Kind
 from sordino.errors import ArgumentError
-from sordino.query.model.kinds import Kind
 from sordino.query.model.question import Key
 
 from .code_table import code_table

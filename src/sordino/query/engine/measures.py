@@ -24,7 +24,7 @@ from typing import Any
 
 import ibis
 
-from sordino.query.model.kinds import Kind, Range
+from sordino.data.kinds import Kind, Range
 from sordino.query.model.task import Histogram, Measure
 
 from .values import real

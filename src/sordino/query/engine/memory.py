@@ -17,7 +17,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
-from sordino.query.model.metadata import Schema
+from sordino.data.metadata import Schema
 from sordino.query.model.task import Exact, Task
 
 from .exact import Prepared, Tables, compute

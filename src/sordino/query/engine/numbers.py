@@ -17,8 +17,8 @@ from typing import Any
 
 import ibis
 
+from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call, Expression, Literal
-from sordino.query.model.kinds import Kind
 
 from .sizes import TAME, Size, argument_sizes, size_of
 from .values import Operation, real

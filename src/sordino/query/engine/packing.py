@@ -1,11 +1,14 @@
 """Sampling a person's rows by one integer a row, which is several times faster in DuckDB than ordering rows.
 
 All that a query uses of a row (the number of its group, steps, buckets) is a tuple of whole numbers from known ranges.
-If together they leave room in 63 bits, they are packed below the bits of a keyed hash of owner and content, and the
-`limit` smallest such integers of each owner are the sample: DuckDB's min(value, n) finds them in one aggregate.
+If together they leave room in 63 bits, they are packed below the bits of a keyed hash of owner, content and which of
+the owner's equal rows it is, and the `limit` smallest such integers of each owner are the sample: DuckDB's min(value,
+n) finds them in one aggregate.
 
-**Guarantee**: the same as of ordering by (hash, content). Equal integers are rows that are equal in everything that the
-query uses, so it does not matter which of them is taken; where hashes agree and contents do not, content decides.
+**Guarantee**: every row of an owner has the same chance, and only that owner's rows decide. Equal rows are numbered in
+whatever order they come: they are equal in everything that the query uses, so it does not matter which has which
+number. Without numbers all of them would be kept or none, and rare rows too often. Where hashes agree and contents do
+not, content decides.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ _LEAST_HASH_BITS = 24
 _MOST_ROWS = 1000
 """DuckDB keeps a heap of so many integers for each owner."""
 _PACKED = "packed__"
+_OCCURRENCE = "occurrence__"
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,8 @@ def sample_packed(rows: ibis.Table, fields: tuple[Field, ...], salt: Any, limit:
     """Return `limit` rows of each owner, all if there are fewer, chosen by a keyed hash."""
     content = _content_bits(fields)
     contents = rows.select(OWNER, **{_PACKED: _pack(rows, fields)})
-    mixed = keyed_hash("duckdb", salt, [contents[OWNER], contents[_PACKED]])
+    contents = contents.mutate(**{_OCCURRENCE: ibis.row_number().over(group_by=[OWNER, _PACKED])})
+    mixed = keyed_hash("duckdb", salt, [contents[OWNER], contents[_PACKED], contents[_OCCURRENCE]])
     first = (mixed & ibis.literal(2 ** (_BITS - content) - 1, type="uint64")).cast("int64")
     packed = contents.select(OWNER, **{_PACKED: first * whole(2**content) + contents[_PACKED]})
     lists = packed.group_by(OWNER).aggregate(**{_PACKED: _smallest(packed[_PACKED], limit)})

@@ -4,7 +4,7 @@ Private relations of people carry the hidden column `OWNER` through every node; 
 of several people does so within an owner. A tree that would let one person's rows decide about another's is refused
 here once more, although no parser builds one.
 
-Joins are cut *before* they multiply (``fan_out``): of a public right side at most so many rows of a key are kept that
+Joins are cut *before* they multiply: of a public right side at most so many rows of a key are kept that
 all public joins of the question together multiply a row by at most 10,000; of both sides of a private join at most
 1,000 rows of each person. What is kept is decided by the content of a key's, or a person's, own rows.
 """
@@ -18,15 +18,25 @@ from typing import Any
 
 import ibis
 
+from sordino.data.metadata import Column, Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression
-from sordino.query.model.fan_out import MOST_ROWS, most_per_key
-from sordino.query.model.metadata import Column, Schema
-from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from sordino.query.model.relation import (
+    MOST_ROWS,
+    Filter,
+    Join,
+    PerPerson,
+    Project,
+    Relation,
+    Scan,
+    SemiJoin,
+    UnionAll,
+    Windowed,
+    most_per_key,
+)
 
-from .day_scan import on_its_days
 from .expressions import lower_expression
-from .scan import OWNER, Tables, owned
+from .scan import OWNER, Tables, on_its_days, owned
 from .summaries import summarise
 from .text import in_byte_order
 

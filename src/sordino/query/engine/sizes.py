@@ -15,8 +15,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call, Expression, Literal
-from sordino.query.model.kinds import Kind
 
 _MOST_BITS, _FINEST_GRID = 1020, 1074
 """Floats reach a little further than the one, and are all multiples of 2 to minus the other."""

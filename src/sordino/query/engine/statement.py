@@ -10,7 +10,7 @@ even as the error's context.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from threading import Lock
@@ -23,6 +23,7 @@ from ibis.backends.sql.compilers.duckdb import DuckDBCompiler
 from sqlglot import ErrorLevel
 from sqlglot import expressions as sge
 
+from sordino.data.connections import lease
 from sordino.errors import RunError
 
 from .slots import Given
@@ -110,7 +111,11 @@ def _silently(work: Callable[[], Any]) -> Any:
 
 
 def _plain(backend: Any, expression: ibis.Table) -> Statement:
-    return lambda *_: backend.to_pyarrow(expression)
+    def run(*_: object) -> pa.Table:
+        with lease(backend):
+            return backend.to_pyarrow(expression)
+
+    return run
 
 
 def _on_spark(backend: Any, expression: ibis.Table) -> Statement:
@@ -139,30 +144,32 @@ def _on_spark(backend: Any, expression: ibis.Table) -> Statement:
 
 @dataclass(frozen=True)
 class Words:
-    """A query as DuckDB reads it, with the names of its parameters.
-
-    It keeps the expressions that it is made of: the engine forgets lists that were sent beside a text once they are
-    gone.
-    """
+    """A query as DuckDB reads it, with the names of its parameters and the lists that are sent beside its text."""
 
     backend: Any
     text: str
     names: frozenset[str]
-    expressions: tuple[ibis.Table, ...]
+    lists: Mapping[str, pa.Table]
 
     def over(self, name: str, rows: Words) -> Words:
         """Return the query with `rows` in place of the table that it calls `name`; nothing else in it has this name."""
         text = self.text.replace(f'"{name}"', f"({rows.text})")
-        return Words(self.backend, text, self.names | rows.names, (*self.expressions, *rows.expressions))
+        return Words(self.backend, text, self.names | rows.names, {**self.lists, **rows.lists})
 
     def run(self, salt: int, given: Given) -> pa.Table:
         """Run the query with a salt and with what stands in its slots."""
         return _silently(lambda: self._run({SALT: salt % SALTS, **given}))
 
     def _run(self, known: Given) -> pa.Table:
-        return self.backend.con.sql(
-            self.text, params={name: known[name] for name in self.names} or None
-        ).to_arrow_table()
+        bound = {name: known[name] for name in self.names} or None
+        with lease(self.backend) as connection:
+            for name, rows in self.lists.items():
+                connection.register(name, rows)
+            try:
+                return connection.sql(self.text, params=bound).to_arrow_table()
+            finally:
+                for name in self.lists:
+                    connection.unregister(name)
 
 
 def words(backend: Any, expression: ibis.Table) -> Words:
@@ -171,12 +178,12 @@ def words(backend: Any, expression: ibis.Table) -> Words:
 
 
 def _words(backend: Any, expression: ibis.Table) -> Words:
-    backend._run_pre_execute_hooks(expression)
     compiler = _Parametric()
     compiler.names = set()
     tree = compiler.to_sqlglot(expression)
     text = tree.sql(dialect=backend.dialect, copy=False, unsupported_level=ErrorLevel.RAISE)
-    return Words(backend, text, frozenset(compiler.names), (expression,))
+    lists = {each.name: each.data.to_pyarrow(each.schema) for each in expression.op().find(ops.InMemoryTable)}
+    return Words(backend, text, frozenset(compiler.names), lists)
 
 
 def _on_duckdb(backend: Any, expression: ibis.Table) -> Statement:

@@ -12,7 +12,7 @@ from typing import Any
 import ibis
 from ibis.expr import datatypes as dt
 
-from sordino.query.model.kinds import Kind
+from sordino.data.kinds import Kind
 
 from .numbers import round_half_up, without_nan
 from .text import in_byte_order

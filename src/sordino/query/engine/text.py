@@ -15,8 +15,8 @@ from typing import Any
 
 import ibis
 
+from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call
-from sordino.query.model.kinds import Kind
 
 from .numbers import WHOLE, round_half_up, within
 from .values import Operation

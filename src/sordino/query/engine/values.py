@@ -10,8 +10,8 @@ from typing import Any
 import ibis
 import pyarrow as pa
 
+from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call, Value
-from sordino.query.model.kinds import Kind
 
 Operation = Callable[[Call, Sequence[Any], str], ibis.Value]
 """How one operation is said: of a call, its arguments as the engine knows them, and the engine's name."""

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from sordino.arguments import Number, probability
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 
 from .bands import NUMBERS, Band, member
 from .estimate import Estimate, Interval, Picked, Rows, Several

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +25,12 @@ from .convolution import Floats
 from .estimate import Estimate, Interval, Rows
 from .tails import Noise, envelopes
 
+_Read = TypeVar("_Read")
+
 _CHUNK = 2**11  # groups at a time, so that they stay in the processor's cache
 _FIRST_PIECES = 16  # an even number
 _MOST_PIECES = 64
+_SURELY = "0.95"
 _TOLERANCE = 0.004  # relative: how far a chord may be above the envelope in its middle
 
 
@@ -111,6 +115,46 @@ class Ratio(Estimate):
             split = places[loose & between]
             open_pieces = np.concatenate([split - 1, split])
         return nodes, known
+
+
+def blank_where_empty(estimate: _Read) -> _Read | Occupied:
+    """Return a mean that is blank in groups that may well be empty; whatever else as it is."""
+    return Occupied(estimate) if isinstance(estimate, Ratio) else estimate
+
+
+@dataclass(frozen=True, eq=False)
+class Occupied(Estimate):
+    """Means of rows, blank (NaN, without an interval) where the number of rows cannot be told from 0.
+
+    That is where it is below half a row, or no more than its noise reaches with probability 0.95: elsewhere the mean
+    would be noise divided by noise. It is decided by released numbers alone, so it costs nothing. The interval misses
+    the true mean, in a group that is not blank, with no more than the probability asked for.
+    """
+
+    source: Ratio
+    values: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", self._where_occupied(self.source.values))
+
+    def _where_occupied(self, numbers: Floats) -> Floats:
+        rows = np.asarray(self.source.denominator, dtype=np.float64)
+        reach = envelopes(self.source.laws, rows[:, None], _SURELY)[0]
+        return np.where(self.source._bottoms > max(reach, 0.5), numbers, np.nan)
+
+    def interval(self, confidence: Number) -> Interval:
+        """Return the mean's interval, or NaN where it is blank."""
+        low, high = self.source.interval(confidence)
+        return self._where_occupied(low), self._where_occupied(high)
+
+    @property
+    def standard_error(self) -> Floats:
+        """That of the mean."""
+        return self._where_occupied(self.source.standard_error)
+
+    def take(self, rows: Rows) -> Occupied:
+        """Return the estimate for these groups only."""
+        return Occupied(self.source.take(rows))
 
 
 def _inserted(

@@ -41,6 +41,7 @@ Noises = Sequence[tuple[Noise, float]]
 _NOTHING = 1e-18  # a noise of this variance is 0 but for this probability (it is a whole number)
 _ROUNDING_TOLERATED = 1e-3
 _ABOVE_FLOATS = 1 + 1e-12
+_FAINTEST = 1e-100  # a coefficient whose square and inverse are ordinary floats
 _LARGEST_RATIO = 64  # of coefficients that are taken for multiples of one step
 
 
@@ -53,7 +54,8 @@ def half_width(noises: Noises, confidence: Number) -> float:
     60.0
     """
     outside = 1 - probability("confidence", confidence)
-    return _half_width(_gathered(noises, float(outside)), outside)
+    parts, unit = _gathered(noises, float(outside))
+    return _half_width(parts, outside) * unit
 
 
 def envelope(noises: Noises, confidence: Number) -> float:
@@ -62,7 +64,12 @@ def envelope(noises: Noises, confidence: Number) -> float:
     **Guarantee**: between coefficients c and d, whatever lies on the chord of the two envelopes is a safe half width.
     """
     outside = 1 - probability("confidence", confidence)
-    return _envelope(_gathered(noises, float(outside)), outside)
+    return _one_envelope(noises, outside)
+
+
+def _one_envelope(noises: Noises, outside: Fraction) -> float:
+    parts, unit = _gathered(noises, float(outside))
+    return _envelope(parts, outside) * unit
 
 
 def envelopes(laws: Sequence[Noise], coefficients: Floats, confidence: Number) -> Floats:
@@ -72,11 +79,11 @@ def envelopes(laws: Sequence[Noise], coefficients: Floats, confidence: Number) -
     felt = [place for place, law in enumerate(laws) if law.variance > min(_NOTHING, rest / 1000)]
     sizes = np.abs(coefficients[felt])
     scales = [float(law.scale) for place in felt if isinstance(law := laws[place], DiscreteLaplace)]
-    if len(scales) == len(felt) <= laplace_sums.MOST and sizes.any(axis=0).all():
+    if len(scales) == len(felt) <= laplace_sums.MOST and (sizes.max(axis=0, initial=0.0) > _FAINTEST).all():
         rounding = np.array([_rounding(laws[place]) for place in felt]) @ sizes
         return np.asarray((laplace_sums.reaches(np.array(scales)[:, None] * sizes, rest) + rounding) * _ABOVE_FLOATS)
     columns = (list(zip(laws, column, strict=True)) for column in coefficients.T.tolist())
-    return np.array([_envelope(_gathered(column, rest), outside) for column in columns])
+    return np.array([_one_envelope(column, outside) for column in columns])
 
 
 def variance(noises: Noises) -> float:
@@ -88,7 +95,12 @@ Gathered = tuple[tuple[Noise, float, int], ...]
 """Laws, sizes of coefficients, and how often each such pair occurs."""
 
 
-def _gathered(noises: Noises, outside: float) -> Gathered:
+def _gathered(noises: Noises, outside: float) -> tuple[Gathered, float]:
+    """Return what is felt of the noises, and a unit, a power of two, in which their coefficients keep their digits.
+
+    Squares and inverses of denormal coefficients leave the range of floats. So sizes are measured by the largest where
+    it is extreme, and others are never less than a faint part of it: more noise, hence safe.
+    """
     nothing = min(_NOTHING, outside / 1000)
     counted: Counter[tuple[Noise, float]] = Counter()
     for law, coefficient in noises:
@@ -100,8 +112,11 @@ def _gathered(noises: Noises, outside: float) -> Gathered:
             raise ArgumentError("coefficients of noises must be finite", "SRD-A002")
         if coefficient and law.variance > nothing:
             counted[law, abs(float(coefficient))] += 1
-    parts = [(law, size, times) for (law, size), times in counted.items()]
-    return tuple(sorted(parts, key=lambda part: (type(part[0]).__name__, part[0].variance, part[1])))
+    largest = max((size for _, size in counted), default=1.0)
+    unit = 1.0 if _FAINTEST <= largest <= 1 / _FAINTEST else 2.0 ** (math.frexp(largest)[1] - 1)
+    faint = largest / unit * _FAINTEST
+    parts = [(law, max(size / unit, faint), times) for (law, size), times in counted.items()]
+    return tuple(sorted(parts, key=lambda part: (type(part[0]).__name__, part[0].variance, part[1]))), unit
 
 
 @lru_cache(maxsize=4096)

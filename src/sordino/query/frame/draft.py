@@ -9,9 +9,9 @@ from typing import Any, Literal, Self
 from sqlglot import exp
 
 from sordino.arguments import whole
+from sordino.data.metadata import Schema
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.expression import ColumnRef
-from sordino.query.model.metadata import Schema
 from sordino.query.model.question import KeyTable, Options, Question
 from sordino.query.sql.context import Context
 from sordino.query.sql.predicate import conditions_of

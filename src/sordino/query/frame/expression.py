@@ -201,7 +201,8 @@ def col(name: str) -> Formula:
     After a join in which both sides have such a column, write ``col("drivers.city")`` with the table's name.
     """
     if not isinstance(name, str) or not name:
-        raise ArgumentError(f"a column is named by a text, not by {type(name).__name__} {name!r}", "SRD-A001")
+        given = "an empty one" if isinstance(name, str) else f"by {type(name).__name__}"
+        raise ArgumentError(f"a column is named by a text, not {given}", "SRD-A001")
     return _Column(name)
 
 

@@ -16,9 +16,9 @@ from typing import Any, Generic, NoReturn, TypeVar
 from sqlglot import exp
 
 from sordino.arguments import one_of
+from sordino.data.metadata import Column, Schema
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.lineage import owners
-from sordino.query.model.metadata import Column, Schema
 from sordino.query.sql.context import Context
 from sordino.query.sql.expression import chain
 from sordino.query.sql.join import joined

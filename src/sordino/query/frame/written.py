@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Generic, NoReturn, TypeVar
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
-from sordino.query.model.metadata import Schema
 
 from . import aggregates, windows
 from .draft import Arranged, Draft

@@ -29,14 +29,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from functools import reduce
-from typing import Any, Literal, Protocol
+from typing import Any
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Blocks
 from sordino.errors import QuestionError
 
 from .days import EVERY_DAY, NO_DAY, Days, days_where, is_day
-from .kinds import Kind
 from .lineage import origin
-from .metadata import Blocks, Schema
 from .question import Key, Question
 from .relation import Filter, Relation, Scan
 
@@ -129,20 +129,3 @@ def _placed(relation: Relation, days: Days) -> Relation:
         elif isinstance(part, tuple) and part and all(isinstance(one, Relation) for one in part):
             changes[each.name] = tuple(_placed(one, days) for one in part)
     return replace(relation, **changes)
-
-
-class _PerUnit(Protocol):
-    @property
-    def per_unit(self) -> bool: ...
-
-
-def unit_name(person: str, blocks: _PerUnit | None) -> str:
-    """Return what the unit is called: where it is what a person did on one day, that is said everywhere."""
-    return f"({person}, day)" if blocks is not None and blocks.per_unit else person
-
-
-def kind_of_blocks(schema: Schema) -> Literal["owner-in-one-block", "unit-per-block"] | None:
-    """Return how the ledger calls what makes blocks sound, or None where days have no budgets."""
-    if schema.blocks is None:
-        return None
-    return "unit-per-block" if schema.blocks.per_unit else "owner-in-one-block"

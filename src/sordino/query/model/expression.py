@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from .kinds import Kind
+from sordino.data.kinds import Kind
 
 Value = str | int | float | bool | date | datetime | None
 

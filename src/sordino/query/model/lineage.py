@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
+
 from .expression import ColumnRef
-from .kinds import Kind
-from .metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
 from .relation import Filter, Join, NamedExpression, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 
 Origin = tuple[str, str]

@@ -7,10 +7,10 @@ from datetime import date, datetime, time
 from fractions import Fraction
 from typing import Any
 
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 
 from .expression import Expression, Literal, Value
-from .kinds import Kind
 
 LARGEST_INTEGER = 2**63 - 1
 LARGEST_REAL = 1e150

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from difflib import get_close_matches
 
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 
 from .expression import Call, Expression, Literal, Value
-from .kinds import Kind
 from .literals import as_kind, is_null, literal
 from .weights import refuse_large
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal as OneOf
 
+from sordino.data.metadata import Column, Schema
+
 from .expression import Expression, Value
-from .metadata import Column, Schema
 from .relation import Relation
 
 Function = OneOf[

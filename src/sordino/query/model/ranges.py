@@ -6,6 +6,7 @@ all the same: interval arithmetic on fractions.
 Keys are known for a column that declares them; for whatever is true or false; for the month, quarter, weekday and hour
 of a date; for constants; and for CASE and COALESCE whose every branch has keys: they stand in the question's own text,
 so they are public. NULL is not among such keys: rows whose key is NULL are left out, unless the column declares NULL.
+COALESCE hands on the NULL of its last branch alone.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column, KeyValue
 from sordino.errors import QuestionError
 
 from . import spans
 from .expression import Call, ColumnRef, Expression, Literal
-from .kinds import Kind
 from .literals import exact, is_null
-from .metadata import Column, KeyValue
 from .spans import ANY, Span
 
 _Part = TypeVar("_Part")
@@ -49,7 +50,7 @@ _KEYED_PARTS = ("quarter", "month", "weekday", "hour")
 def derive(expression: Expression, columns: Mapping[str, Column]) -> Column:
     """Return what is known about the expression, given what is known about the columns that it uses.
 
-    >>> from sordino.query.model.kinds import Range
+    >>> from sordino.data.kinds import Range
     >>> from sordino.query.model.literals import literal
     >>> from sordino.query.model.operations import call
     >>> fare = Column(Kind.REAL, Range.of(0, 100))
@@ -129,7 +130,14 @@ def _keys(expression: Call, parts: list[_Known]) -> tuple[KeyValue, ...] | None:
     if branches is None or not expression.kind.can_be_key:
         return None
     values = zip(branches(expression.arguments), branches(parts), strict=True)
-    return _united_keys([part for value, part in values if not is_null(value)])
+    known = [part for value, part in values if not is_null(value)]
+    if expression.operation == "coalesce":
+        known = [_without_null(part) for part in known[:-1]] + known[-1:]
+    return _united_keys(known)
+
+
+def _without_null(part: _Known) -> _Known:
+    return replace(part, keys=part.keys and tuple(key for key in part.keys if key is not None))
 
 
 def _united_keys(columns: Sequence[_Known | Column]) -> tuple[KeyValue, ...] | None:

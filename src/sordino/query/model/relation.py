@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
+from sordino.data.metadata import Column, OwnedByColumn, Table
+
 from .days import Days
 from .expression import ColumnRef, Expression
-from .metadata import Column, Limits, OwnedByColumn, Table
 from .ranges import hull
 
 NamedExpression = tuple[str, Expression, Column]
@@ -63,14 +64,6 @@ class Relation(ABC):
             merged |= below.copies
         return merged
 
-    @property
-    def limits(self) -> Limits:
-        """The limits that the private tables below declare (the first that says something)."""
-        for below in self.inputs:
-            if not below.is_public:
-                return below.limits
-        return Limits()
-
 
 @dataclass(frozen=True)
 class Scan(Relation):
@@ -106,11 +99,6 @@ class Scan(Relation):
     def copies(self) -> Counter[str]:
         """How many rows one row of each private table can become."""
         return Counter() if self.is_public else Counter({self.table.name: 1})
-
-    @property
-    def limits(self) -> Limits:
-        """What the table declares."""
-        return self.table.limits
 
 
 def _renamed_owner(outputs: tuple[NamedExpression, ...], source: Relation) -> str | None:
@@ -285,11 +273,6 @@ class PerPerson(_OneInput):
         """The visible column that holds the owner, if there is one."""
         return _renamed_owner(self.keys, self.source)
 
-    @property
-    def limits(self) -> Limits:
-        """One row for each person, unless there are other keys besides the owner."""
-        return Limits(1, 1, 1) if len(self.keys) <= 1 else super().limits
-
 
 @dataclass(frozen=True)
 class Windowed(_OneInput):
@@ -304,3 +287,27 @@ class Windowed(_OneInput):
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
         return MappingProxyType({**self.source.columns, **{window[0]: window[-1] for window in self.windows}})
+
+
+# ---- how far joins may multiply rows -------------------------------------------------------------------------------
+# They are cut before they do. Otherwise a question could make one person's few rows so many that the engine runs out
+# of memory, or of time, if and only if that person is in the data.
+
+MOST_COPIES = 10_000
+"""How many rows all public joins of a question together can make of one."""
+MOST_ROWS = 1_000
+"""How many rows of one person go into each side of a private join."""
+
+
+def joins(relation: Relation) -> Iterator[Join]:
+    """Yield all joins in a tree, the outer ones first."""
+    if isinstance(relation, Join):
+        yield relation
+    for below in relation.inputs:
+        yield from joins(below)
+
+
+def most_per_key(relation: Relation) -> int:
+    """Return how many rows of a key each public join of a tree keeps, so that all together keep to `MOST_COPIES`."""
+    many = sum(1 for each in joins(relation) if each.right.is_public and not each.left.is_public)
+    return int(MOST_COPIES ** (1 / max(many, 1)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from .kinds import Range
+from sordino.data.kinds import Range
 
 End = Fraction | float  # a float only for an infinity
 

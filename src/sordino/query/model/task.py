@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.data.kinds import Range
+
 from .bounding import Bounding
 from .expression import Expression
-from .kinds import Range
 from .question import Key, KeyTable
 from .relation import Relation
 

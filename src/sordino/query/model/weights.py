@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 
 from .expression import Call, ColumnRef, Expression
-from .kinds import Kind
 
 LARGEST = 4_000
 """More parts than this take seconds to write."""

@@ -1,1 +1,1 @@
-"""From a question to a frozen plan: how to bound, how to encode, how to divide ε, judged by the expected error."""
+"""From a question to a frozen plan: how to bound, how to encode, how to divide ε; and what it will cost and give."""

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call
 from sordino.query.model.question import Aggregate
 from sordino.query.model.ranges import derive

@@ -4,8 +4,10 @@ A quantile is released as three choices: one for the value itself, and one for e
 around that value (``rungs.py``). Ends aim so many ranks below and above that the true quantile lies between them with
 the confidence that was planned for, by the exponential mechanism's tail bound; a guard beyond each end of the range
 makes that hold for ranks beyond the data as well. They are releases of their own, so the interval looks at nothing that
-was not paid for. Who wants no interval spends all of it on the value, which is drawn by permute-and-flip where accounts
-count pure ε.
+was not paid for. The least and the largest value are looked for a few ranks inside (``grouped_extreme.py``); the inner
+end of their interval aims around the extreme itself, so the interval holds it, and the outer end is the bound, since
+nothing closer can be said of what one person may hold. Who wants no interval spends all of it on the value. A quantile
+between the extremes is drawn by permute-and-flip where accounts count pure ε.
 """
 
 from __future__ import annotations
@@ -16,14 +18,15 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from sordino.accounting.bound import Bound
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.mechanisms.flipped_quantile import MOST_BUCKETS as MOST_FLIPPED
 from sordino.mechanisms.flipped_quantile import FlippedQuantile
 from sordino.mechanisms.grouped_choice import GroupedQuantile, GroupedTop
+from sordino.mechanisms.grouped_extreme import GroupedExtreme
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Expression
-from sordino.query.model.kinds import Kind, Range
-from sordino.query.model.metadata import Column
 from sordino.query.model.question import Aggregate, Question
 from sordino.query.model.ranges import derive
 from sordino.query.model.task import Histogram
@@ -36,8 +39,10 @@ CHOICES = frozenset({"quantile", "minimum", "maximum", "top", "histogram"})
 CONFIDENCE = Fraction(95, 100)
 """What the ends of a quantile's interval are planned for."""
 
-_SHARES = (0.7, 0.15, 0.15)
-"""Of a quantile's part of the price: for the value, and for each end of its interval."""
+_END_SHARE = 0.15
+"""Of a quantile's part of the price, for each end of its interval; the rest is for the value."""
+SIDES = {Fraction(0): (1,), Fraction(1): (-1,)}
+"""Which ends are bought for extremes: one person can make the other one as large as the bounds allow."""
 _REAL_BUCKETS = 2**14
 _MOST_BUCKETS = 2**20
 _LEVELS = {"minimum": Fraction(0), "maximum": Fraction(1)}
@@ -63,7 +68,7 @@ class ChoiceNeed:
         weight = float(bounding.l1 or bounding.linf)
         if self.level is not None:
             moved = 1.0 if self.level in (0, 1) else 2 * float(max(self.level, 1 - self.level))
-            return (_TYPICAL_RANKS * moved * weight / (_SHARES[0] if intervals else 1.0)) ** 2
+            return (_TYPICAL_RANKS * moved * weight / (1 - 2 * _END_SHARE if intervals else 1.0)) ** 2
         return (_TYPICAL_RANKS * weight * (self.count or 1)) ** 2
 
 
@@ -100,7 +105,8 @@ def _need_of(place: int, aggregate: Aggregate, question: Question, ranges: Mappi
     level = aggregate.parameters[0] if aggregate.function == "quantile" else _LEVELS[aggregate.function]
     if not 0 <= level <= 1 or level.denominator > 1000:
         raise QuestionError("a quantile is a fraction from 0 to 1 with at most three decimals", "SRD-Q308")
-    return ChoiceNeed(place, _buckets(expression, known, spread), level=level)
+    finest = _MOST_BUCKETS if level in (0, 1) else _REAL_BUCKETS
+    return ChoiceNeed(place, _buckets(expression, known, spread, finest), level=level)
 
 
 def _top(place: int, aggregate: Aggregate, expression: Expression, known: Column) -> ChoiceNeed:
@@ -116,13 +122,16 @@ def _top(place: int, aggregate: Aggregate, expression: Expression, known: Column
     return ChoiceNeed(place, Histogram(expression, None, len(known.keys), categories=known.keys), count=count)
 
 
-def _buckets(expression: Expression, known: Column, spread: Range) -> Histogram:
-    """Return one bucket for each whole number where those are few enough, else equal parts of the range."""
+def _buckets(expression: Expression, known: Column, spread: Range, finest: int) -> Histogram:
+    """Return one bucket for each whole number where those are few enough, else equal parts of the range.
+
+    Extremes get more of them: their values may fill a small part of the range.
+    """
     width = spread.high - spread.low
     if known.kind is Kind.INTEGER and spread.low.denominator == spread.high.denominator == 1 and width < _MOST_BUCKETS:
         return Histogram(expression, Range(spread.low, spread.high + 1), int(width) + 1)
     if known.granularity is None:
-        return Histogram(expression, spread, _REAL_BUCKETS)
+        return Histogram(expression, spread, finest)
     parts = math.ceil(width / Fraction(str(known.granularity)))
     return Histogram(expression, spread, max(1, min(parts, _MOST_BUCKETS)))
 
@@ -158,18 +167,21 @@ def build_choice(need: ChoiceNeed, place: int, amount: Fraction, bound: Bound, t
         epsilon = terms.epsilon(amount * need.count) if terms.by_rho else amount
         return Choice(need.aggregate, place, (GroupedTop(need.count, epsilon, need.histogram.buckets),), bound)
     level, buckets = need.level or Fraction(0), need.histogram.buckets
-    flips = terms.flips and not terms.by_rho and buckets <= MOST_FLIPPED
-    kind = FlippedQuantile if flips else GroupedQuantile
-    parts = cut(amount, _SHARES if terms.intervals else (1.0,))
-    value = kind(level, terms.epsilon(parts[0]), buckets)
-    ends = (
-        _end(level, terms.epsilon(part), buckets, sign, bound) for sign, part in zip((-1, 1), parts[1:], strict=False)
-    )
+    sides = SIDES.get(level, (-1, 1)) if terms.intervals else ()
+    parts = cut(amount, (1 - _END_SHARE * len(sides), *(_END_SHARE for _ in sides)))
+    value = _value(level, terms.epsilon(parts[0]), buckets, bound, flips=terms.flips and not terms.by_rho)
+    ends = (_end(level, terms.epsilon(part), buckets, side, bound) for side, part in zip(sides, parts[1:], strict=True))
     return Choice(need.aggregate, place, (value, *ends), bound)
+
+
+def _value(level: Fraction, epsilon: Fraction, buckets: int, bound: Bound, *, flips: bool) -> GroupedQuantile:
+    if level in (0, 1):
+        return GroupedExtreme.of(level, epsilon, buckets, bound)
+    return (FlippedQuantile if flips and buckets <= MOST_FLIPPED else GroupedQuantile)(level, epsilon, buckets)
 
 
 def _end(level: Fraction, epsilon: Fraction, buckets: int, sign: int, bound: Bound) -> GroupedQuantile:
     """Return the choice of one end of an interval, which aims as many ranks off as it may miss its aim by."""
     aim = GroupedQuantile(level, epsilon, rungs.count(buckets), sign, guard=sign)
-    reach = math.ceil(aim.rank_error(bound, float(1 - (1 - CONFIDENCE) / 2)))
+    reach = math.ceil(aim.rank_error(bound, float(CONFIDENCE if level in SIDES else 1 - (1 - CONFIDENCE) / 2)))
     return replace(aim, offset=sign * reach)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
 
+from sordino.data.metadata import Limits
 from sordino.errors import QuestionError
 from sordino.query.model.bounding import Bounding
-from sordino.query.model.metadata import Limits
+from sordino.query.model.limits import limits_of
 from sordino.query.model.question import Question
 
 from .spend import Spend
@@ -50,8 +51,9 @@ def check_keys(question: Question, spend: Spend) -> None:
 
 
 def declared(question: Question) -> Limits:
-    """Return the limits in force: those in the question's own text first, then the tables'."""
-    table, text = question.relation.limits, question.options
+    """Return the limits in force: those in the question's own text first, then what follows from the tables'."""
+    names = frozenset[str]().union(*(key.expression.columns for key in question.keys))
+    table, text = limits_of(question.relation, names, question.schema), question.options
     return Limits(text.rows or table.rows, text.groups or table.groups, text.rows_per_group or table.rows_per_group)
 
 

@@ -20,14 +20,14 @@ from __future__ import annotations
 from fractions import Fraction
 
 from sordino.accounting.bound import Bound
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import KeyValue, Personal
 from sordino.errors import QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.grid import INTEGERS, Grid
 from sordino.mechanisms.laplace import Laplace
 from sordino.query.model.expression import ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.lineage import origin
-from sordino.query.model.metadata import KeyValue, Personal
 from sordino.query.model.operations import call
 from sordino.query.model.question import Question
 from sordino.query.model.task import Measure, Monomial

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
 
 from sordino.accounting.bound import Bound
+from sordino.accounting.digest import digest_of
 from sordino.accounting.event import Event
 from sordino.accounting.events import Composed
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.grouped_choice import GroupedQuantile, GroupedTop
 from sordino.mechanisms.laplace import Laplace
+from sordino.query.model.blocks import days_read
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.question import Question
 from sordino.query.model.task import Task
 
-from .encoding import Block
+from . import rungs
+from .encoding import Block, weight_unit
+from .rungs import Places
 from .selection import Selection
 from .spend import Spend
 from .strategy import Matrix, Target
@@ -56,7 +64,7 @@ class NoisyHistogram:
 class Choice:
     """Buckets chosen from one histogram of the task, for the aggregate at `aggregate`.
 
-    A quantile is three choices: the value, and the two ends of its interval (or none). A top is one.
+    A quantile is up to three choices: the value, and the ends of its interval that were bought. A top is one.
     """
 
     aggregate: int
@@ -68,6 +76,22 @@ class Choice:
     def without_interval(self) -> bool:
         """Whether it is a quantile whose interval was not bought."""
         return len(self.mechanisms) == 1 and isinstance(self.mechanisms[0], GroupedQuantile)
+
+    def with_ends(self, values: Places, chosen: Callable[[GroupedQuantile], Places]) -> tuple[Places, ...]:
+        """Return a quantile's values and, if any end was bought, both: an end is the rung that is chosen for it.
+
+        What was not bought is the end of the range.
+        """
+        buckets = self.mechanisms[0].buckets  # type: ignore[union-attr]  # a quantile's
+        bought = {end.guard: end for end in self.mechanisms[1:]}
+        if not bought:
+            return (values,)
+        return values, *(
+            rungs.to_buckets(chosen(bought[side]), values, buckets, upper=side > 0)
+            if side in bought
+            else np.full_like(values, -1 if side < 0 else buckets)
+            for side in (-1, 1)
+        )
 
     @property
     def event(self) -> Event:
@@ -127,6 +151,23 @@ class QueryPlan:
     @property
     def _parts(self) -> tuple[NoisyBlock | NoisyHistogram | Choice, ...]:
         return (*self.blocks, *self.histograms, *self.choices)
+
+    def worth_of(self, part: NoisyBlock) -> float:
+        """Return what one step of a block's noise is worth, in features of one row."""
+        return float(part.mechanism.grid.step) / weight_unit(part.block, self.bounding)
+
+    kind: ClassVar[str] = "query"
+    parts: ClassVar[int] = 0
+    large: ClassVar[bool] = False
+
+    @property
+    def days(self) -> tuple[str, ...]:
+        """All days that it reads, as 2026-06-03; none where days have no budgets of their own."""
+        return tuple(day.isoformat() for day in days_read(self.question.relation))
+
+    def digest(self) -> str:
+        """Return the digest of the whole plan."""
+        return digest_of(self)
 
     def event(self) -> Event:
         """Return everything that is run, as one event."""

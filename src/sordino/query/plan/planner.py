@@ -15,6 +15,8 @@ import numpy as np
 
 from sordino.accounting.bound import Bound
 from sordino.accounting.gaussian import analytic_sigma
+from sordino.data.kinds import Range
+from sordino.data.metadata import Limits
 from sordino.errors import ArgumentError, QuestionError
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.grid import INTEGERS, Grid
@@ -22,8 +24,6 @@ from sordino.mechanisms.laplace import Laplace
 from sordino.mechanisms.partition import GaussianThreshold
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Expression
-from sordino.query.model.kinds import Range
-from sordino.query.model.metadata import Limits
 from sordino.query.model.question import Question
 from sordino.query.model.task import Histogram, Measure, Monomial, Task
 
@@ -37,7 +37,7 @@ from .plan import Additive, Choice, NoisyBlock, NoisyHistogram, QueryPlan, Readi
 from .selection import Selection, counts_of_people, threshold_for
 from .sensitivity import block_bound, histogram_bound, people_bound
 from .spend import Spend, cut
-from .strategy import Design, Division, Target, divide
+from .strategy import Design, Division, Target, about_sigma, divide
 
 _KEYS_SHARE = 0.55
 """The part of the price that finds private keys, beside aggregates that are no counts of people: a key that is not
@@ -252,8 +252,8 @@ class _Planner:
         inner = divide(design, units, [], gaussian=True)
         if inner is None:
             return None
-        rho = self._rho(Fraction(amount * (1 - choice_share)))
-        objective = inner.objective / float(rho)
+        sigma = about_sigma(amount * (1 - choice_share), float(self.spend.gaussian_delta))
+        objective = inner.objective * 2 * sigma**2
         for error, share in zip(drawn, division.shares[len(blocks) :], strict=True):
             objective += error / (share * amount) ** 2
         shares = (*(share * (1 - choice_share) for share in inner.shares), *division.shares[len(blocks) :])

@@ -37,6 +37,11 @@ def count(buckets: int) -> int:
     return len(_edges(buckets)) - 1
 
 
+def starts(value: int, buckets: int) -> Places:
+    """Return the bucket with which each rung around a value begins, and where the last one ends, within the range."""
+    return np.clip(_edges(buckets) + value, 0, buckets)
+
+
 def to_rungs(places: Places, values: Places, buckets: int) -> Places:
     """Return the rung around its value in which each bucket lies."""
     return np.searchsorted(_edges(buckets), places - values, side="right") - 1

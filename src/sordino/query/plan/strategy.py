@@ -12,6 +12,7 @@ over targets and the block's features, Σ A/ε² is least at given Σε where ε
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ Matrix = NDArray[np.float64]
 
 _ROUNDS = 4
 _CLOSE = 1e-6
+_HALVINGS = 30
+_LARGEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True)
@@ -147,3 +150,25 @@ def divide(design: Design, units: Sequence[float], choices: Sequence[float], *, 
         shares /= shares.sum()
     objective = float((contributions / shares**power).sum())
     return Division(tuple(shares.tolist()), objective)
+
+
+def about_sigma(epsilon: float, delta: float) -> float:
+    """Return about the least σ of (ε, δ)-private Gaussian noise, to compare by; noise is made from the exact one.
+
+    Its formula without special functions, which take long to load and which most questions then have no use for.
+    """
+
+    def exceeds(sigma: float) -> bool:
+        x, y = epsilon * sigma - 0.5 / sigma, epsilon * sigma + 0.5 / sigma
+        tails = math.erfc(x / math.sqrt(2)), math.erfc(y / math.sqrt(2)) * math.exp(min(epsilon, _LARGEST_EXPONENT))
+        return tails[0] - tails[1] > 2 * delta
+
+    low, high = 1.0, 1.0
+    while exceeds(high):
+        high *= 2
+    while not exceeds(low):
+        low /= 2
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if exceeds(middle) else (low, middle)
+    return high

@@ -1,1 +1,1 @@
-"""Plans priced, run once for a grant, and read back: the only way from exact sums to an answer."""
+"""A plan run once for its grant, and what came out made an answer: the only way from exact sums to an answer."""

@@ -6,44 +6,37 @@ from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from sordino.arguments import Number
+from sordino.data.metadata import Column
 from sordino.query.answer.answer import Answer
 from sordino.query.answer.arrange import assemble
-from sordino.query.answer.receipt import Noisy, build_receipt
+from sordino.query.answer.details import Noisy, build_details
 from sordino.query.estimate.estimate import Estimate, Several
 from sordino.query.estimate.evaluate import Input
 from sordino.query.estimate.polish import polish
-from sordino.query.model.metadata import Column
-from sordino.query.model.question import Aggregate
+from sordino.query.estimate.ratio import blank_where_empty
+from sordino.query.model.blocks import days_read
+from sordino.query.model.question import Aggregate, Question
 from sordino.query.model.ranges import derive
+from sordino.query.model.wording import describe_aggregate
 from sordino.query.plan.encoding import weight_unit
+from sordino.query.plan.notes import day_notes, notes
 from sordino.query.plan.plan import QueryPlan
+from sordino.query.plan.price import own_delta_of
+from sordino.query.plan.reading import Released, read
+from sordino.query.plan.whole import WholePlan
+from sordino.query.words import Words
 
-from .by_day import day_facts, day_notes
 from .levels import join_levels
-from .notes import notes
-from .price import own_delta_of
-from .released import Released, read
-from .whole import Outcome, WholePlan
-from .wording import describe_aggregate
+from .whole import Outcome
 
 _COUNTS = frozenset({"count_rows", "count", "count_people", "count_distinct", "histogram"})
 
 
-class Show(Protocol):
-    """How an answer is to be shown."""
-
-    confidence: Number
-    integers: bool
-    non_negative: bool
-    consistent: bool
-
-
-def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show, begun: datetime) -> Answer:
+def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Words, begun: datetime) -> Answer:
     """Return the answer to the question that `text` asked, and that was `begun` to be run then."""
     plan, released = outcome.passes[0]
     said = notes(plan, outcome.found) + day_notes(whole.question)
@@ -55,8 +48,8 @@ def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show, begun: 
     return assemble(
         whole.question,
         _polished(whole, values, show),
-        notes=[*said, *outcome.losses],
-        receipt=_receipt(whole, plan, text, begun),
+        notes=[*said, *outcome.truncation],
+        details=_details(whole, plan, text, begun),
         events=(whole.event(),),
         confidence=show.confidence,
     )
@@ -65,10 +58,10 @@ def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Show, begun: 
 def inputs(plan: QueryPlan, released: Released) -> dict[str, Input]:
     """Return what ``k0`` … and ``a0`` … stand for."""
     values: dict[str, Input] = {f"k{place}": column for place, column in enumerate(released.keys)}
-    return values | {f"a{place}": each for place, each in enumerate(read(plan, released))}
+    return values | {f"a{place}": blank_where_empty(each) for place, each in enumerate(read(plan, released))}
 
 
-def _polished(whole: WholePlan, values: dict[str, Input], show: Show) -> dict[str, Input]:
+def _polished(whole: WholePlan, values: dict[str, Input], show: Words) -> dict[str, Input]:
     """Return the values with counts (and sums of what is not negative) made whole, or not negative, if asked for."""
     if not show.integers and not show.non_negative:
         return values
@@ -86,9 +79,9 @@ def _not_negative(column: Column) -> bool:
     return column.range is not None and column.range.low >= 0
 
 
-def _receipt(whole: WholePlan, plan: QueryPlan, text: str, begun: datetime) -> dict[str, Any]:
+def _details(whole: WholePlan, plan: QueryPlan, text: str, begun: datetime) -> dict[str, Any]:
     spend = whole.spend
-    return build_receipt(
+    return build_details(
         question=text,
         dataset=whole.question.schema.name,
         bound=whole.bound,
@@ -96,9 +89,18 @@ def _receipt(whole: WholePlan, plan: QueryPlan, text: str, begun: datetime) -> d
         price={"epsilon": spend.epsilon, "rho": spend.rho, "delta": own_delta_of(whole)},
         bounding=plan.bounding,
         noises=_noises(plan),
-        plan=_keys(plan) | day_facts(whole.question),
+        plan=_keys(plan) | _day_facts(whole.question),
         moment=begun,
     )
+
+
+def _day_facts(question: Question) -> dict[str, Any]:
+    """Return the same for a receipt: the days as ranges from first to last."""
+    blocks = question.schema.blocks
+    if blocks is None:
+        return {}
+    ranges = [[first.isoformat(), last.isoformat()] for first, last in days_read(question.relation).ranges]
+    return {"days": {"of": blocks.column, "read": ranges, "protects": question.schema.unit.name}}
 
 
 def _keys(plan: QueryPlan) -> dict[str, Any]:

@@ -17,11 +17,11 @@ from sordino.query.estimate.consistency import Level, consistent
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Combined, Estimate, Interval, Linear, Picked, Rows, Several
 from sordino.query.estimate.evaluate import Input
+from sordino.query.estimate.ratio import blank_where_empty
 from sordino.query.estimate.tails import variance
 from sordino.query.model.question import Question
 from sordino.query.plan.plan import QueryPlan
-
-from .released import Read, Released, read
+from sordino.query.plan.reading import Read, Released, read
 
 _ADDITIVE = frozenset({"count_rows", "count", "sum"})
 _SAME_WEIGHTS = frozenset({"row", "weigh"})
@@ -62,7 +62,7 @@ def join_levels(
         for keys, (_, released) in zip(sets, passes, strict=True):
             column += released.keys[keys.index(place)] if place in keys else [None] * released.groups
         values[f"k{place}"] = column
-    estimates = [read(plan, released) for plan, released in passes]
+    estimates = [[blank_where_empty(each) for each in read(plan, released)] for plan, released in passes]
     able = add_up and _can_add_up(passes)
     for place, aggregate in enumerate(question.aggregates):
         column_parts = [each[place] for each in estimates]

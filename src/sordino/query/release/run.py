@@ -21,11 +21,10 @@ from sordino.mechanisms.grid import LIMIT
 from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile
 from sordino.query.model.task import Exact, Task
 from sordino.query.plan import rungs
-from sordino.query.plan.encoding import Distinct, People, Statistic, weight_unit
+from sordino.query.plan.encoding import Distinct, People, Statistic
 from sordino.query.plan.plan import Choice, NoisyBlock, NoisyHistogram, QueryPlan
+from sordino.query.plan.reading import Released
 from sordino.query.plan.selection import Selection
-
-from .released import Released
 
 Result = TypeVar("Result")
 Compute = Callable[[Task, int], Exact]
@@ -55,7 +54,7 @@ def measure(plan: QueryPlan, compute: Compute) -> Released:
         exact, counts = _select(plan.selection, exact)
     vectors = [_features(part, plan.task, exact) for part in plan.blocks]
     laws = [part.mechanism.law for part in plan.blocks for _ in part.block.features]
-    worth = [worth_of(part, plan) for part in plan.blocks for _ in part.block.features]
+    worth = [plan.worth_of(part) for part in plan.blocks for _ in part.block.features]
     return Released(
         exact.keys,
         np.concatenate(vectors) if vectors else np.zeros((0, exact.groups)),
@@ -135,11 +134,6 @@ def _column(statistic: Statistic, task: Task, exact: Exact) -> NDArray[Any]:
     return sums
 
 
-def worth_of(part: NoisyBlock, plan: QueryPlan) -> float:
-    """Return what one step of a block's noise is worth, in features of one row."""
-    return float(part.mechanism.grid.step) / weight_unit(part.block, plan.bounding)
-
-
 def _bins(part: NoisyHistogram, plan: QueryPlan, exact: Exact) -> NDArray[np.float64]:
     """Return a histogram with noise in every bin of every group, in rows."""
     counts = np.zeros((exact.groups, plan.task.histograms[part.histogram].buckets), dtype=np.int64)
@@ -156,8 +150,4 @@ def _choose(part: Choice, exact: Exact) -> tuple[NDArray[np.int64], ...]:
         return (values,)
     nearby = rungs.to_rungs(rows[:, 1], values[rows[:, 0]], first.buckets)
     around = GroupedHistogram(np.column_stack((rows[:, 0], nearby, rows[:, 2])), exact.groups)
-    ends = (
-        rungs.to_buckets(end.release(around, _inner(part, end)), values, first.buckets, upper=upper)
-        for end, upper in zip(part.mechanisms[1:], (False, True), strict=False)
-    )
-    return (values, *ends)
+    return part.with_ends(values, lambda end: end.release(around, _inner(part, end)))

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Schema
 from sordino.query.model.expression import ColumnRef, Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.lineage import owners
 from sordino.query.model.literals import exact, literal
-from sordino.query.model.metadata import Schema
 from sordino.query.model.operations import call, is_numeric
 from sordino.query.model.question import Aggregate, Function
 from sordino.query.model.ranges import derive

@@ -6,7 +6,7 @@ from functools import reduce
 
 from sqlglot import exp
 
-from sordino.query.model.metadata import Schema
+from sordino.data.metadata import Schema
 
 from .join import equality, joined
 from .refusals import refuse

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from sqlglot import exp
 
-from sordino.query.model.metadata import Schema
+from sordino.data.metadata import Schema
 
 from .refusals import only, refuse
 from .scope import Scope

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import as_kind
 from sordino.query.model.operations import call
 

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import as_kind, is_null, literal, number
-from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call
 from sordino.query.model.ranges import derive
 

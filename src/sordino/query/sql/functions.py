@@ -8,11 +8,11 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
-from sordino.query.model.kinds import Kind
 from sordino.query.model.literals import as_kind, literal
-from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call
 
 from .dates import PART_NAMES, between, date_part, date_trunc, days_of, moved, word

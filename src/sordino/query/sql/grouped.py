@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression, Literal
-from sordino.query.model.metadata import Column
 
 from .calls import AggregateCall, aggregate_call
 from .expression import Reader

@@ -7,10 +7,10 @@ from typing import Literal
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
-from sordino.query.model.kinds import Kind
 from sordino.query.model.lineage import owners, same_owner
-from sordino.query.model.metadata import Schema
 from sordino.query.model.operations import call
 from sordino.query.model.relation import Filter, Join, Relation
 

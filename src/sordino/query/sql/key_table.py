@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Call, ColumnRef, Expression
-from sordino.query.model.metadata import Schema
 from sordino.query.model.question import Aggregate, KeyTable
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation

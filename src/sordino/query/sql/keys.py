@@ -7,10 +7,10 @@ from itertools import combinations, product
 
 from sqlglot import exp
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression, Literal
 from sordino.query.model.lineage import owners
-from sordino.query.model.metadata import Schema
 from sordino.query.model.question import Key
 from sordino.query.model.ranges import derive
 

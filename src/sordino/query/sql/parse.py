@@ -14,9 +14,9 @@ alone.
 
 from __future__ import annotations
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.lineage import owner_column
-from sordino.query.model.metadata import Schema
 from sordino.query.model.question import Question
 
 from .refusals import refuse
@@ -28,8 +28,8 @@ from .text import read_text
 def parse(text: str, schema: Schema) -> Question:
     """Return the question that a SQL text asks about the tables of a schema.
 
-    >>> from sordino.query.model.kinds import Kind
-    >>> from sordino.query.model.metadata import Column, OwnedByRow, Schema, Table
+    >>> from sordino.data.kinds import Kind
+    >>> from sordino.data.metadata import Column, OwnedByRow, Schema, Table
     >>> trips = Table("trips", {"city": Column(Kind.TEXT)}, OwnedByRow())
     >>> question = parse("SELECT city, COUNT(*) AS n FROM trips GROUP BY city", Schema("taxi", {"trips": trips}))
     >>> [output.name for output in question.outputs], question.aggregates[0].function

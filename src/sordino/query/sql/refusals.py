@@ -10,8 +10,8 @@ from difflib import get_close_matches
 
 from sqlglot import exp
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
-from sordino.query.model.metadata import Schema
 
 _LONGEST_NAME = 60
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.metadata import Schema
 from sordino.query.model.question import Options
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation, Scan, UnionAll

@@ -7,11 +7,11 @@ from fractions import Fraction
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind, Range
+from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
-from sordino.query.model.kinds import Kind, Range
 from sordino.query.model.literals import literal
-from sordino.query.model.metadata import Column
 from sordino.query.model.operations import call, is_numeric
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, Windowed
@@ -127,7 +127,7 @@ def _sum_range(known: Range | None, rows: int | None) -> Range | None:
 def most_rows(relation: Relation) -> int | None:
     """Return how many rows one person has at most by declaration, where no join or union can have added any."""
     if isinstance(relation, Scan):
-        return relation.limits.rows
+        return relation.table.limits.rows
     if isinstance(relation, Filter | Project | SemiJoin | PerPerson | Windowed):
         return most_rows(relation.source)
     if isinstance(relation, Join) and relation.single:

@@ -8,22 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sordino.data.metadata import Column, Schema
 from sordino.errors import ArgumentError, QuestionError
-from sordino.query.model.metadata import Column, Schema
 
 from .refusals import refuse
 from .relation import read_view
 
 
 def check_views(schema: Schema) -> None:
-    """Refuse views that cannot be read, and names by which two things would be called."""
-    taken = {name.lower() for name in schema.tables}
+    """Refuse views that cannot be read."""
     for name in schema.views:
-        if name.lower() in taken:
-            raise ArgumentError(
-                f"view {name!r} is called like a table or another view; give it a name of its own", "SRD-A003"
-            )
-        taken.add(name.lower())
         _check_text(name, schema)
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
+from sordino.data.metadata import Column, Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.kinds import Kind
 from sordino.query.model.lineage import owners
-from sordino.query.model.metadata import Column, Schema
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Order, Relation, Window, Windowed
 

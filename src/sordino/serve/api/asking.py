@@ -1,4 +1,4 @@
-"""Data sets, prices, runs and jobs."""
+"""Data sets, prices and runs of every kind, and jobs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Query
 from fastapi.responses import JSONResponse
 
-from sordino.serve.jobs import finished
+from sordino.serve.asking.jobs import finished
+from sordino.serve.kinds.kind import Kind
 
 from .calls import Call, Calling
-from .models import ERRORS, Question, plain
-from .shapes import DatasetFull, DatasetShort, JobAccepted, JobShown, Priced, Released, answers, listed
+from .models import ERRORS, plain
+from .shapes import DatasetFull, DatasetShort, JobAccepted, JobShown, answers, listed
 
 router = APIRouter(responses=ERRORS)
 
@@ -32,28 +33,43 @@ async def dataset(call: Calling, name: str) -> Any:
     return JSONResponse(await call(lambda service, who: service.dataset(who, name)))
 
 
-@router.post("/price", tags=["asking"], responses=answers(Priced))
-async def price(call: Calling, question: Question) -> Any:
-    """Return what a question costs, whether it fits, and how far off every column will be. Touches no data."""
-    asked = plain(question) or {}
-    return JSONResponse(await call.price(lambda service, who: service.price(who, asked)))
+def router_of(kind: Kind) -> APIRouter:
+    """Return the routes by which requests of a kind are priced and run."""
+    shapes = kind.shapes()
+    found = APIRouter(responses=ERRORS)
 
+    async def price(call: Calling, request: Any) -> Any:
+        """Return what a request costs, whether it fits, and what its kind says of it. Touches no data."""
+        asked = plain(request) or {}
+        return JSONResponse(await call.price(lambda service, who: service.price(who, kind.name, asked)))
 
-@router.post("/run", tags=["asking"], responses={**answers(Released), **_ACCEPTED})
-async def run(call: Calling, question: Question, idempotency_key: IdempotencyKey = None) -> Any:
-    """Charge a question and return the released answer, or a job if it takes long.
+    async def run(call: Calling, request: Any, idempotency_key: IdempotencyKey = None) -> Any:
+        """Charge a request and return what is released, or a job if it takes long.
 
-    With an ``Idempotency-Key``, the same request is answered and charged once, however often it is sent.
-    """
-    asked = plain(question) or {}
-    job = await call(lambda service, who: service.jobs.submit(who, asked, idempotency_key))
-    return await answer_or_job(call, job)
+        With an ``Idempotency-Key``, the same request is answered and charged once, however often it is sent.
+        """
+        asked = plain(request) or {}
+        job = await call(lambda service, who: service.submit(who, kind.name, asked, idempotency_key))
+        return await answer_or_job(call, job)
+
+    for route, told in ((price, answers(shapes.priced)), (run, {**answers(shapes.released), **_ACCEPTED})):
+        route.__annotations__["request"] = shapes.request
+        name = route.__name__
+        found.add_api_route(
+            f"/{kind.name}/{name}",
+            route,
+            methods=["POST"],
+            tags=[kind.name],
+            responses=told,
+            name=f"{kind.name}_{name}",
+        )
+    return found
 
 
 async def answer_or_job(call: Call, job: Any) -> JSONResponse:
     """Return what a run released if it ends in time, else the job to look at."""
     service = call.desk.service
-    if await finished(job, service.settings.threshold_seconds):
+    if not job.kind.apart and await finished(job, service.settings.threshold_seconds):
         return JSONResponse(job.future.result())
     shown = await asyncio.get_running_loop().run_in_executor(call.desk.reading, service.jobs.keep, job)
     return JSONResponse({"job": shown}, 202, {"location": f"/api/v1/jobs/{job.id}", "retry-after": "1"})
@@ -69,3 +85,15 @@ async def jobs(call: Calling, limit: Annotated[int, Query(ge=1, le=500)] = 50) -
 async def job(call: Calling, identifier: str) -> Any:
     """Return the stage of a job, and the release or the error that it ended with."""
     return JSONResponse(await call(lambda service, who: service.jobs.job(who, identifier)))
+
+
+@router.post("/jobs/{identifier}/stop", tags=["asking"], responses=answers(JobShown))
+async def stop(call: Calling, identifier: str) -> Any:
+    """Stop a job in a process of its own; what was charged stays charged, and it can be gone on with."""
+    return JSONResponse(await call(lambda service, who: service.jobs.stop(who, identifier)))
+
+
+@router.post("/jobs/{identifier}/resume", tags=["asking"], responses=answers(JobShown))
+async def resume(call: Calling, identifier: str) -> Any:
+    """Go on with a job that was stopped, or whose process died; nothing more is charged."""
+    return JSONResponse(await call(lambda service, who: service.jobs.resume(who, identifier)))

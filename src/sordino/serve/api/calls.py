@@ -14,9 +14,9 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from sordino.serve.identity import Principal
-from sordino.serve.limits import RateLimit
-from sordino.serve.price_processes import PriceProcesses
+from sordino.serve.asking.price_processes import PriceProcesses
+from sordino.serve.http.limits import RateLimit
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.refusals import UnauthenticatedError
 from sordino.serve.service import Service
 

@@ -20,56 +20,7 @@ class Body(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
-class Goal(Body):
-    """An error that is good enough: column `of` within `within`, in groups of `size` rows or more."""
-
-    within: Number
-    of: Name
-    size: Number | None = None
-    confidence: Number | None = None
-
-
-class Bounding(Body):
-    """How much one person may weigh, instead of the planner's choice."""
-
-    method: Literal["row", "sample", "weigh", "groups", "norm"]
-    rows: StrictInt | None = None
-    groups: StrictInt | None = None
-    rows_per_group: StrictInt | None = None
-
-
-class Words(Body):
-    """How to ask, and how to show the answer."""
-
-    weights: dict[str, Number] | None = None
-    bounding: Bounding | None = None
-    mechanism: Literal["laplace", "gaussian"] | None = None
-    find: StrictBool | None = None
-    losses: StrictBool | None = None
-    intervals: StrictBool | None = None
-    confidence: Number | None = None
-    integers: StrictBool | None = None
-    non_negative: StrictBool | None = None
-    consistent: StrictBool | None = None
-
-
-class Question(Body):
-    """A question about one data set, in SQL or by method calls, and what to spend on it."""
-
-    dataset: Name
-    sql: Annotated[str, Field(min_length=1, max_length=100_000)] | None = None
-    calls: Annotated[str, Field(min_length=1, max_length=20_000)] | None = None
-    """Method calls as text, instead of sql: ``table('trips').agg(rides=count())``."""
-    epsilon: Number | None = None
-    rho: Number | None = None
-    noise: Number | None = None
-    error: Goal | None = None
-    delta: Number | None = None
-    words: Words | None = None
-    project: Name | None = None
-
-
-class Budget(Body):
+class BudgetBody(Body):
     """What may be spent in all: epsilon, with or without delta, or rho."""
 
     epsilon: Number | None = None
@@ -78,14 +29,14 @@ class Budget(Body):
     own_delta_share: Number | None = None
 
 
-class OpeningBudget(Budget):
+class OpeningBudgetBody(BudgetBody):
     """The first budget of a data set: how often it begins anew, and to which groups the data set belongs."""
 
     refresh: Literal["day", "week", "month"] | StrictInt | None = None
     groups: Annotated[list[Name], Field(max_length=100)] | None = None
 
 
-class Policy(Body):
+class PolicyBody(Body):
     """What an owner allows for one release; parts of the whole budget."""
 
     least: Number | None = None
@@ -99,23 +50,24 @@ class Registration(Body):
     """A data set: its declarations as YAML, and, the first time, its budget."""
 
     declarations: Annotated[str, Field(min_length=1, max_length=1 << 20, pattern=_NO_NUL)]
-    budget: OpeningBudget | None = None
-    policy: Policy | None = None
+    budget: OpeningBudgetBody | None = None
+    policy: PolicyBody | None = None
 
 
 class NewBudget(Body):
     """Another budget, and why."""
 
-    budget: Budget
+    budget: BudgetBody
     reason: Reason
 
 
 class Cap(Body):
     """A budget for an analyst, a project or a group of data sets that hold the same people."""
 
-    budget: Budget
+    budget: BudgetBody
     refresh: Literal["day", "week", "month"] | StrictInt | None = None
     unit: Name | None = None
+    neighbours: Literal["add-remove", "replace-one", "zero-out"] = "add-remove"
     reason: Reason = "changed by the owner"
 
 
@@ -168,9 +120,9 @@ class Problem(BaseModel):
     error: ErrorDetail
 
 
-def plain(body: BaseModel | None) -> dict[str, object] | None:
+def plain(body: BaseModel | dict[str, object] | None) -> dict[str, object] | None:
     """Return the fields that were given, as plain values."""
-    return None if body is None else body.model_dump(exclude_unset=True)
+    return body.model_dump(exclude_unset=True) if isinstance(body, BaseModel) else body
 
 
 ERRORS: dict[int | str, dict[str, object]] = {

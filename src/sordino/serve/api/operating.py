@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from sordino.serve.identity import Principal
-from sordino.serve.metrics import CONTENT_TYPE, Metrics
+from sordino.serve.http.metrics import CONTENT_TYPE, Metrics
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.service import Service
 
 from .calls import Calling

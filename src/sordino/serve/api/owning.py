@@ -8,17 +8,8 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
 from .calls import Calling
-from .models import ERRORS, Cap, Decision, NewBudget, NewMember, NewToken, Policy, Registration, plain
-from .shapes import (
-    ApprovalShown,
-    BudgetReport,
-    DatasetFull,
-    MemberShown,
-    PolicyInForce,
-    TokenShown,
-    answers,
-    listed,
-)
+from .models import ERRORS, Cap, Decision, NewBudget, NewMember, NewToken, PolicyBody, Registration, plain
+from .shapes import ApprovalShown, BudgetReport, DatasetFull, MemberShown, PolicyInForce, TokenShown, answers, listed
 
 router = APIRouter(tags=["owning"], responses=ERRORS)
 
@@ -38,7 +29,7 @@ async def set_budget(call: Calling, name: str, body: NewBudget) -> Any:
 
 
 @router.patch("/admin/datasets/{name}/policy", responses=answers(PolicyInForce))
-async def set_policy(call: Calling, name: str, body: Policy) -> Any:
+async def set_policy(call: Calling, name: str, body: PolicyBody) -> Any:
     """Change what is named of a data set's policy."""
     return JSONResponse(await call(lambda service, who: service.set_policy(who, name, plain(body) or {})))
 
@@ -48,7 +39,9 @@ async def cap(call: Calling, kind: Literal["analyst", "project", "group"], name:
     """Give an analyst, a project or a group a budget, or another one."""
     words = plain(body.budget) or {}
     found = await call(
-        lambda service, who: service.cap(who, kind, name, words, body.refresh, unit=body.unit, reason=body.reason)
+        lambda service, who: service.cap(
+            who, kind, name, words, body.refresh, unit=body.unit, reason=body.reason, neighbours=body.neighbours
+        )
     )
     return JSONResponse(found)
 

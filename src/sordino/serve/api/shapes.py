@@ -130,15 +130,6 @@ class DatasetFull(DatasetShort):
     declarations: str | None = None
 
 
-class ColumnPrice(BaseModel):
-    """How far off a column will be: half-widths of its interval by the size of groups."""
-
-    name: str
-    half_widths: dict[str, float | None]
-    depends_on_size: bool
-    text: str
-
-
 class PolicyVerdict(BaseModel):
     """What the owner's policy says."""
 
@@ -148,62 +139,43 @@ class PolicyVerdict(BaseModel):
 
 
 class Priced(BaseModel):
-    """What a question costs; `part` and `used` are parts of the budget."""
+    """What a request of any kind costs; `part` and `used` are parts of the budget."""
 
+    kind: str
     dataset: str
-    sql: str
-    epsilon: str | None
-    rho: str | None
-    delta: str | None
     charge: str
     part: float
     used: float
+    used_after: float
     fits: bool
-    would_fit: dict[str, str] | None
+    short: str | None
     policy: PolicyVerdict
-    columns: list[ColumnPrice]
-    confidence: float
-    notes: list[str]
     event: str
 
 
-class AnswerColumn(BaseModel):
-    """One column of an answer; with noise it has an interval for each value."""
-
-    name: str
-    kind: str
-    values: list[Any]
-    low: list[Any] | None = None
-    high: list[Any] | None = None
-
-
-class ReleasedAnswer(BaseModel):
-    """What was released: columns, notes, and what is publicly known about how they came about."""
-
-    columns: list[AnswerColumn]
-    confidence: float
-    notes: list[str]
-    receipt: Plain
-
-
 class Released(BaseModel):
-    """An answer and its receipt; `receipt` is the text that verifies offline."""
+    """What was released, of any kind, and its receipt; `receipt` is the text that verifies offline."""
 
     id: str
+    kind: str
     dataset: str
-    sql: str
-    answer: ReleasedAnswer
+    request: Plain
+    answer: Any
     receipt: str
     replayed: bool
 
 
 class JobShown(BaseModel):
-    """How far a run is, and what it ended with."""
+    """How far a run is, and what it ended with; `progress` is what a plan makes public of work in its own process."""
 
     id: str
+    kind: str
     dataset: str
     subject: str
-    stage: Literal["waiting", "planned", "reserved", "running", "settled", "failed"]
+    stage: Literal["waiting", "planned", "reserved", "running", "settled", "failed", "stopped", "interrupted"]
+    apart: bool
+    stopping: bool
+    progress: Plain | None
     created: Moment
     finished: Moment | None
     release: str | None
@@ -229,6 +201,7 @@ class ReleaseShort(BaseModel):
     outcome: Outcome
     code: str | None
     part: float
+    cost: str
     sql: str | None
     price: Plain | None
 
@@ -236,7 +209,7 @@ class ReleaseShort(BaseModel):
 class ReleaseFull(ReleaseShort):
     """The same, with the answer."""
 
-    answer: ReleasedAnswer | None
+    answer: Any
 
 
 class Transparency(BaseModel):
@@ -354,6 +327,7 @@ class ApprovalShown(BaseModel):
     id: str
     dataset: str
     analyst: str
+    kind: str
     question: Plain
     message: str
     state: str

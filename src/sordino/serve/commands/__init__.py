@@ -3,7 +3,8 @@
 ``place``    where things are: ``sordino.yaml`` in a directory, or a service behind a URL
 ``demo``     ``sordino demo``
 ``begin``    ``sordino init``, ``sordino declare``
-``ask``      ``sordino ask``
+``running``  ``sordino run``, and the commands of kinds, as ``sordino ask``
+``job``      ``sordino jobs``, ``sordino job stop | resume``
 ``budget``   ``sordino budget``
 ``ledger``   ``sordino ledger verify | show | restore``
 ``receipt``  ``sordino receipt verify | show``

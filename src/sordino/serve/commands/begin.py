@@ -14,21 +14,10 @@ import typer
 
 from sordino.errors import ArgumentError
 
-from .place import (
-    HERE,
-    DirectoryOption,
-    YesOption,
-    beside,
-    check_new,
-    opened,
-    read_text,
-    say,
-    settings_in,
-    write_new,
-)
+from .place import HERE, DirectoryOption, YesOption, beside, check_new, opened, read_text, say, settings_in, write_new
 
 if TYPE_CHECKING:
-    from sordino.query.data.dataset import Dataset
+    from sordino.data.dataset import Dataset
     from sordino.serve.settings import Settings
 
 _GLOB = "*?["
@@ -80,7 +69,7 @@ def declare(
     directory: DirectoryOption = HERE,
 ) -> None:
     """Declare a data set anew after its file was changed, or another one with a budget of its own."""
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
 
     budget = {word: value for word, value in (("epsilon", epsilon), ("delta", delta)) if value is not None}
     with opened(directory) as service:
@@ -90,7 +79,7 @@ def declare(
 
 
 def _register(settings: Settings, text: str, budget: dict[str, Any]) -> None:
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
     from sordino.serve.service import Service
 
     with Service.open(settings) as service:
@@ -108,7 +97,7 @@ def _name_of(source: str) -> str:
 def _looked_at(name: str, source: str, unit: str) -> Dataset:
     """Open a data set, of which names and types of columns are read."""
     from sordino.accounting.bound import ROW
-    from sordino.query.data.dataset import dataset
+    from sordino.data.dataset import dataset
 
     return dataset(name, source, unit=ROW if unit == ROW.name else unit)
 

@@ -6,18 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from .place import (
-    HERE,
-    DatasetOption,
-    DirectoryOption,
-    JsonOption,
-    TokenOption,
-    UrlOption,
-    cell,
-    desk,
-    say,
-    say_json,
-)
+from .place import HERE, DatasetOption, DirectoryOption, JsonOption, TokenOption, UrlOption, cell, desk, say, say_json
 
 _BAR = 40
 _POINTS = 60

@@ -46,6 +46,7 @@ def verify(
     key: KeyOption = None,
     witness: WitnessOption = None,
     directory: DirectoryOption = HERE,
+    reprice: Annotated[bool, typer.Option(help="Find the price of every charge again; may take a while.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read the whole ledger again and judge it: every entry, every signature, the witness. Exit code 1: not sound."""
@@ -55,7 +56,7 @@ def verify(
     at = _place(place, witness, directory)
     public = VerifyingKey.parse(key_text(key) if key is not None else read_text(at.public).strip())
     with _opened(at.where) as store, _progress() as told:
-        report = verify_store(store, public, _memory(at, public), progress=told)
+        report = verify_store(store, public, _memory(at, public), reprice=reprice, progress=told)
     _show_report(report, at.witness, as_json)
     if not report.sound:
         raise typer.Exit(1)
@@ -106,8 +107,8 @@ def restore(
     """
     from sordino.ledger.ledger import Ledger
     from sordino.ledger.restoring import RESTORABLE
-    from sordino.serve.shutting_out import shut_everybody_out
-    from sordino.serve.watching import open_ledger
+    from sordino.serve.keeping.shutting_out import shut_everybody_out
+    from sordino.serve.witness.watching import open_ledger
 
     at = _place(place, witness, directory)
     say("What the witness saw beyond this copy stays spent; where it remembers nothing, all that is left is burnt.")
@@ -169,7 +170,7 @@ def _place(place: str | None, witness: Path | None, directory: Path) -> _Place:
 def _memory(at: _Place, public: VerifyingKey) -> Witness:
     """Return who remembers for a ledger: an address, a file, or nobody."""
     from sordino.ledger.witness import FileWitness, NoWitness
-    from sordino.serve.watching import remote_witness
+    from sordino.serve.witness.watching import remote_witness
 
     if at.remote is not None:
         return remote_witness(at.remote, public)
@@ -201,11 +202,13 @@ def _progress() -> Iterator[Progress]:
 def _show_report(report: Report, watched: Path | str | None, as_json: bool) -> None:
     problems = [{"position": each.position, "code": each.code, "reason": each.reason} for each in report.problems]
     if as_json:
-        say_json({"sound": report.sound, "size": report.size, "problems": problems})
+        found = {"sound": report.sound, "size": report.size, "repriced": report.repriced}
+        say_json(found | {"problems": problems})
         return
     if report.sound:
         seen = f"they extend what {watched} has seen" if watched is not None else "there was no witness to compare with"
-        say(f"sound: {report.size} entries were read and replayed, every signature holds, and {seen}")
+        prices = "every charge covers its event, priced again" if report.repriced else "prices were not checked"
+        say(f"sound: {report.size} entries were read and replayed, every signature holds, and {seen}; {prices}")
         return
     first = report.problems[0]
     say(f"NOT SOUND: {first} ({first.code})", *(f"also: {each} ({each.code})" for each in report.problems[1:]))

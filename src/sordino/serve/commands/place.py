@@ -19,6 +19,7 @@ from rich.markup import escape
 from sordino.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from sordino.serve.kinds.kind import Kind
     from sordino.serve.service import Service
     from sordino.serve.settings import Settings
 
@@ -32,7 +33,16 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask whether to go on.")]
 HERE = Path()
 
-_PATHS = ("database", "key", "witness", "witness_token_file", "data", "session_secret_file", "oidc_secret_file")
+_PATHS = (
+    "database",
+    "key",
+    "files",
+    "witness",
+    "witness_token_file",
+    "data",
+    "session_secret_file",
+    "oidc_secret_file",
+)
 
 
 class Desk(Protocol):
@@ -41,11 +51,23 @@ class Desk(Protocol):
     def datasets(self) -> list[dict[str, Any]]:
         """Return the data sets that may be known."""
 
-    def price(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a question costs."""
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """The kinds whose prices and releases can be told in words here."""
 
-    def run(self, question: Mapping[str, Any], key: str | None, stage: Callable[[str], None]) -> dict[str, Any]:
-        """Charge a question and return what is released."""
+    def price(self, kind: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a request costs."""
+
+    def run(
+        self, kind: str, request: Mapping[str, Any], key: str | None, stage: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """Charge a request and return what is released."""
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return the newest jobs."""
+
+    def change_job(self, identifier: str, verb: str) -> dict[str, Any]:
+        """Stop or resume a job."""
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return all about the budget of a data set."""
@@ -58,7 +80,7 @@ class LocalDesk:
     """A service that was opened here, asked by the owner of this machine's files."""
 
     def __init__(self, service: Service) -> None:
-        from sordino.serve.identity import local_owner
+        from sordino.serve.keeping.identity import local_owner
 
         self._service = service
         self._who = local_owner()
@@ -67,13 +89,29 @@ class LocalDesk:
         """Return all data sets."""
         return self._service.datasets(self._who)
 
-    def price(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a question costs."""
-        return self._service.price(self._who, question)
+    @property
+    def kinds(self) -> Mapping[str, Kind]:
+        """All kinds that are offered here."""
+        return self._service.house.kinds
 
-    def run(self, question: Mapping[str, Any], key: str | None, stage: Callable[[str], None]) -> dict[str, Any]:
-        """Charge a question and return what is released."""
-        return self._service.run(self._who, question, key, stage)
+    def price(self, kind: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a request costs."""
+        return self._service.price(self._who, kind, request)
+
+    def run(
+        self, kind: str, request: Mapping[str, Any], key: str | None, stage: Callable[[str], None]
+    ) -> dict[str, Any]:
+        """Charge a request and return what is released."""
+        return self._service.run(self._who, kind, request, key, stage)
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Return the newest jobs."""
+        return self._service.jobs.jobs(self._who)
+
+    def change_job(self, identifier: str, verb: str) -> dict[str, Any]:
+        """Stop or resume a job."""
+        change = self._service.jobs.stop if verb == "stop" else self._service.jobs.resume
+        return change(self._who, identifier)
 
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return all about the budget of a data set."""
@@ -123,8 +161,8 @@ def desk(directory: Path, url: str | None, token: str | None) -> Iterator[Desk]:
         with opened(directory) as service:
             yield LocalDesk(service)
         return
-    from sordino.serve.client import http_client
-    from sordino.serve.remote import Remote
+    from sordino.serve.afar.client import http_client
+    from sordino.serve.afar.remote import Remote
 
     remote = Remote(http_client(address, secret))
     try:

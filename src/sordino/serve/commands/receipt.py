@@ -14,6 +14,8 @@ from .place import HERE, DirectoryOption, JsonOption, TokenOption, UrlOption, de
 
 app = typer.Typer(help="Check a receipt offline, or fetch one again.", no_args_is_help=True)
 
+_CAPS = "that all charges together kept within the budget (sordino ledger verify --reprice)"
+
 
 @app.command()
 def verify(
@@ -22,14 +24,18 @@ def verify(
     release: Annotated[Path | None, typer.Option(help="What is said to have been released, to be compared.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check a receipt with the ledger's public key. Exit code 1: it does not hold."""
+    """Check a receipt with the ledger's public key, and price it again. Exit code 1: it does not hold."""
     from sordino.ledger.keys import VerifyingKey
     from sordino.ledger.receipt import Receipt, verify_receipt
+    from sordino.ledger.repricing import UNDERCHARGED, repriced
 
     public = VerifyingKey.parse(key_text(key)).text
     text, body = read_text(file).removesuffix("\n"), None if release is None else _bytes(release)
     try:
         facts = verify_receipt(Receipt.from_json(text), public, body)
+        covered, short, skipped = repriced(facts.reserved, facts.rules)
+        if short:
+            raise LedgerError("; ".join(short), UNDERCHARGED)
     except LedgerError as error:
         if as_json:
             say_json({"holds": False, "code": error.code, "reason": error.message})
@@ -37,10 +43,12 @@ def verify(
             say(f"DOES NOT HOLD: {error.message} ({error.code})")
         raise typer.Exit(1) from None
     if as_json:
-        say_json({"holds": True, "id": facts.settled.id, "position": facts.reserved.sequence, "text": str(facts)})
+        told = {"id": facts.settled.id, "position": facts.reserved.sequence, "text": str(facts)}
+        say_json({"holds": True, **told, "priced_again": covered, "not_checked": [*skipped, _CAPS]})
         return
     compared = "the release is the one that was settled" if facts.release is not None else "no release was compared"
-    say(f"holds: {facts}; {compared}")
+    say(f"holds: {facts}; {compared}; the charge covers the event, priced again: {'; '.join(covered)}")
+    say(f"not checked: {', '.join([*skipped, _CAPS])}")
 
 
 @app.command()

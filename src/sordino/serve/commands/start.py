@@ -34,7 +34,7 @@ def serve(
 
 
 def _token(settings: Settings) -> str:
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
     from sordino.serve.service import Service
 
     who = local_owner()

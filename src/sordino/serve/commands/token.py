@@ -33,7 +33,7 @@ def issue(
 ) -> None:
     """Issue a token; it is shown this once, and only its digest is kept."""
     from sordino.errors import ArgumentError
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
 
     if role is Role.ANALYST and bool(dataset) == every_dataset:
         raise ArgumentError(
@@ -52,7 +52,7 @@ def issue(
 def list_tokens(directory: DirectoryOption = HERE, as_json: JsonOption = False) -> None:
     """List tokens, without what would let anybody use them."""
     from sordino.ledger.periods import moment
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
 
     with opened(directory) as service:
         found = service.tokens(local_owner())
@@ -76,7 +76,7 @@ def revoke(
     directory: DirectoryOption = HERE,
 ) -> None:
     """End a token, and every session that began with it."""
-    from sordino.serve.identity import local_owner
+    from sordino.serve.keeping.identity import local_owner
 
     with opened(directory) as service:
         service.revoke_token(local_owner(), identifier)

@@ -5,8 +5,7 @@
 ``charts.py``    drawings as Vega-Lite specifications
 ``entrance.py``  login by token or by single sign-on, logout
 ``home.py``      data sets, and all that is public about one: who is protected, columns, budget, policy
-``console.py``   the query console: price first, then run
-``released.py``  releases and their receipts
+``released.py``  releases of every kind and their receipts; *jobs.py*: runs that take long
 ``explorer.py``  the ledger: entries, checkpoints, proofs, a live verification
 ``offices.py``   the owner's desk: data sets, policies, budgets, tokens, members, approvals
 ``openness.py``  the transparency page, and ε in plain words
@@ -20,11 +19,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from . import console, entrance, explorer, home, offices, openness, released
+from . import entrance, explorer, home, jobs, offices, openness, released
 from .troubles import at_the_door, install
 
 __all__ = ["at_the_door", "install", "router"]
 
 router = APIRouter(include_in_schema=False)
-for _page in (entrance, home, console, released, explorer, offices, openness):
+for _page in (entrance, home, released, jobs, explorer, offices, openness):
     router.include_router(_page.router)

@@ -7,8 +7,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from sordino.serve.browsing import service_of
-from sordino.serve.identity import ROLES, Session
+from sordino.serve.http.browsing import service_of
+from sordino.serve.keeping.identity import ROLES, Session
 from sordino.serve.refusals import UnknownError
 
 from .forms import REFUSALS, Entered, Filled, again, confirmed, datasets_of, whole_number

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from sordino.arguments import rational
-from sordino.serve.browsing import service_of
-from sordino.serve.identity import Session
+from sordino.serve.http.browsing import service_of
+from sordino.serve.keeping.identity import Session
 
 from .forms import REFUSALS, Entered, Filled, again, budget_of, confirmed, whole_number
 from .pages import Sender, Visitor, page, see

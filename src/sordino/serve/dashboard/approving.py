@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from sordino.errors import ArgumentError
-from sordino.serve.browsing import service_of
-from sordino.serve.identity import Session
+from sordino.serve.http.browsing import service_of
+from sordino.serve.keeping.identity import Session
 from sordino.serve.refusals import UnknownError
 
 from .forms import REFUSALS, Entered, Filled, again
 from .pages import Sender, Visitor, page, see
-from .question_form import FIELDS
 
 router = APIRouter()
 
@@ -24,13 +22,16 @@ _DONE = {
     "approved": "Approved: the analyst may now run exactly this, once.",
     "denied": "Declined: nothing was charged, and the analyst sees the reason.",
 }
-_SHOWN = ("dataset", "sql")
+_TEXTS = ("sql", "calls")
+_SHOWN = ("dataset", *_TEXTS)
 
 
 @router.get("/approvals")
 def approvals(request: Request, session: Visitor, done: str = "") -> Response:
     """List wishes for approval: an analyst's own, or all; those that wait first."""
-    found = [{**each, "asked": _asked(each)} for each in service_of(request).approvals(session.who)]
+    found = [
+        {**each, "asked": _asked(each), "text": _text(each)} for each in service_of(request).approvals(session.who)
+    ]
     return page(request, session, "approvals.html", approvals=found, done=_DONE.get(done))
 
 
@@ -67,17 +68,17 @@ def _found(request: Request, session: Session, identifier: str) -> dict[str, Any
 
 
 def _values(request: Request, session: Session, found: dict[str, Any]) -> dict[str, Any]:
-    budget = service_of(request).budget(session.who, found["dataset"])
-    shown = {"approval": found, "asked": _asked(found), "budget": budget, "console": _console(found["question"])}
+    service = service_of(request)
+    budget, kind = service.budget(session.who, found["dataset"]), service.house.kinds.get(found["kind"])
+    again = None if kind is None or kind.again is None else kind.again(found["question"])
+    shown = {"approval": found, "asked": _asked(found), "text": _text(found), "budget": budget, "again": again}
     return {**shown, "typed": Entered(), "error": None}
 
 
-def _console(question: dict[str, Any]) -> str:
-    """Return the address of the console with the same question in it."""
-    goal = question.get("error") or {}
-    spend = next((word for word in ("error", "rho") if question.get(word)), "epsilon")
-    fields = {**question, **goal, "spend": spend}
-    return "/console?" + urlencode({name: fields[name] for name in FIELDS if fields.get(name)})
+def _text(found: dict[str, Any]) -> str:
+    """Return the text that was asked, of a kind that is asked by one."""
+    texts = (found["question"].get(name) for name in _TEXTS)
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
 def _asked(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -90,4 +91,4 @@ def _asked(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-_WORDS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "error": "Wanted error", "noise": "Noise", "words": "Options"}
+_WORDS = {"epsilon": "ε", "delta": "δ", "rho": "ρ", "error": "Wanted error", "noise": "Noise"}

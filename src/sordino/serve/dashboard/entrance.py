@@ -8,7 +8,7 @@ from fastapi import APIRouter, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from sordino.errors import SordinoError
-from sordino.serve.browsing import begin_session, end_session, service_of, session_of
+from sordino.serve.http.browsing import begin_session, end_session, service_of, session_of
 from sordino.serve.refusals import ForbiddenError, UnauthenticatedError
 
 from .pages import Sender, page, see

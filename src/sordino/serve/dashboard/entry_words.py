@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from sordino.serve import event_words
+from sordino.serve.telling import event_words
 
 Plain = Mapping[str, Any]
 
-KINDS = ("opened", "budgeted", "reserved", "settled", "failed", "refreshed", "checkpointed", "frozen", "restored")
+KINDS = (
+    *("opened", "budgeted", "reserved", "part", "settled", "failed", "refreshed"),
+    *("checkpointed", "frozen", "restored"),
+)
 """The kinds of entries, in the order in which pages offer them."""
 _SCOPES = {"dataset": "data set", "group": "group", "analyst": "analyst", "project": "project"}
 
@@ -83,6 +86,9 @@ _SENTENCES: dict[str, Callable[[Plain], str]] = {
         f"The reason: {entry['reason']}"
     ),
     "reserved": _reserved,
+    "part": lambda entry: (
+        f"Part {entry['number']} of what is released under {entry['id']} was recorded: its digest stands here for good."
+    ),
     "settled": lambda entry: f"What was released under {entry['id']} was settled: its digest stands here for good.",
     "failed": lambda entry: f"Nothing came of {entry['id']} ({entry['code']}). What was charged stays charged.",
     "refreshed": lambda entry: f"The budget of {scope(entry['scope'])} began anew: period {entry['period']}.",

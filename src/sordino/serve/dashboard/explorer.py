@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
 
-from sordino.serve.browsing import service_of
+from sordino.serve.http.browsing import service_of
 
 from . import entry_words
 from .pages import Sender, Visitor, page, partial, see

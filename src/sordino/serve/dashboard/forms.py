@@ -21,8 +21,8 @@ from sordino.errors import (
     SordinoError,
     UnsupportedError,
 )
-from sordino.serve.identity import Session
-from sordino.serve.problems import status_of
+from sordino.serve.http.problems import status_of
+from sordino.serve.keeping.identity import Session
 
 from .pages import page
 

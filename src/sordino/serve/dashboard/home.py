@@ -9,10 +9,10 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sordino.errors import LedgerError
-from sordino.serve import event_words
-from sordino.serve.browsing import service_of
-from sordino.serve.identity import Principal
+from sordino.serve.http.browsing import service_of
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.service import Service
+from sordino.serve.telling import event_words
 
 from . import charts
 from .pages import Visitor, page, percent, when

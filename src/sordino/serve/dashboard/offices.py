@@ -11,7 +11,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from sordino.serve.browsing import service_of
+from sordino.serve.http.browsing import service_of
 
 from . import admission, allowances, approving, registration
 from .pages import Visitor, page

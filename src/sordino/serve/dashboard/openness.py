@@ -12,11 +12,11 @@ from fastapi.responses import JSONResponse, Response
 
 from sordino.accounting.explain import Explanation, explain
 from sordino.errors import ArgumentError
-from sordino.serve import event_words
-from sordino.serve.browsing import COOKIE, service_of, session_of
-from sordino.serve.identity import Principal, Session
-from sordino.serve.problems import status_of
+from sordino.serve.http.browsing import COOKIE, service_of, session_of
+from sordino.serve.http.problems import status_of
+from sordino.serve.keeping.identity import Principal, Session
 from sordino.serve.refusals import UnauthenticatedError
+from sordino.serve.telling import event_words
 
 from . import charts
 from .forms import whole_number

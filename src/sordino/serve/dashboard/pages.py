@@ -21,8 +21,8 @@ from fastapi import Depends, Form, Request
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from sordino.serve.browsing import CSRF_FIELD, form_session_of, service_of, session_of
-from sordino.serve.identity import ROLES, Principal, Session
+from sordino.serve.http.browsing import CSRF_FIELD, form_session_of, service_of, session_of
+from sordino.serve.keeping.identity import ROLES, Principal, Session
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,7 @@ NAVIGATION = (
     Link("/", "Data sets"),
     Link("/console", "Ask", ("owner", "analyst")),
     Link("/releases", "Releases"),
+    Link("/jobs", "Jobs", ("owner", "analyst")),
     Link("/approvals", "Approvals", ("owner", "analyst")),
     Link("/ledger", "Ledger", ("owner", "auditor"), about_all=True),
     Link("/office", "Office", ("owner",)),

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from fastapi.responses import Response
 
-from sordino.serve import event_words
-from sordino.serve.browsing import service_of
+from sordino.serve.http.browsing import service_of
+from sordino.serve.kinds.kind import page_of
+from sordino.serve.telling import event_words
 
-from .answers import shown_answer
 from .pages import Sender, Visitor, page
 
 router = APIRouter()
@@ -47,20 +47,21 @@ def releases(
 
 @router.get("/releases/{identifier}")
 def release(request: Request, session: Visitor, identifier: str) -> Response:
-    """Show one release: question, answer, what was bounded, the noise, the receipt."""
+    """Show one release: what its kind shows of it, what was run, the receipt."""
     service, who = service_of(request), session.who
     found = service.release(who, identifier)
-    checked = service.check_receipt(who, service.receipt(who, identifier)) if found["answer"] else None
-    values: dict[str, Any] = {"release": found, "checked": checked, "price": event_words.price}
-    if found["answer"]:
-        facts = found["answer"]["receipt"]
-        values |= {
-            "facts": facts,
-            "shown": shown_answer(found["answer"]),
-            "bounding": event_words.bounding(facts["bounding"], facts["unit"]),
-            "neighbours": event_words.neighbours(facts["neighbours"], facts["unit"]),
-            "events": event_words.told_of(json.loads(facts["event"])),
-        }
+    checked = service.check_receipt(who, service.receipt(who, identifier)) if found["outcome"] == "settled" else None
+    kind = service.house.kinds.get(found["what"])
+    values: dict[str, Any] = {
+        "release": found,
+        "checked": checked,
+        "price": event_words.price,
+        "events": event_words.told_of(found["event"]),
+        "neighbours": event_words.neighbours(found["neighbours"], found["unit"]),
+    }
+    if checked is not None:
+        shown = page_of(kind, found["answer"])
+        values |= {**shown.values, "page": shown, "version": found["sordino"]}
     return page(request, session, "release.html", **values)
 
 

@@ -19,9 +19,9 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from sordino.errors import SordinoError
-from sordino.serve import problems
-from sordino.serve.browsing import COOKIE, service_of
-from sordino.serve.identity import Session
+from sordino.serve.http import problems
+from sordino.serve.http.browsing import COOKIE, service_of
+from sordino.serve.keeping.identity import Session
 from sordino.serve.refusals import shape
 
 from .pages import ENVIRONMENT, page, partial

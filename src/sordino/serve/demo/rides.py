@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 import sordino as so
-from sordino.query.ask import Ask, DataAccount
+from sordino.query.ask import Ask, TableAccount
 
 DECLARATIONS = """\
 # Who is protected and what is publicly known about rides. Nothing of this was read from the data.
@@ -44,7 +44,7 @@ _DAYS = tuple(2.2 if day == 17 else 1.0 for day in range(30))
 
 
 @dataclass(frozen=True)
-class Question:
+class Scene:
     """One question: what it wants to know, its text, how much to spend, and the same in plain SQL."""
 
     title: str
@@ -52,48 +52,48 @@ class Question:
     words: dict[str, Any]
     by_methods: bool = False
 
-    def ask(self, data: DataAccount) -> Ask:
+    def ask(self, data: TableAccount) -> Ask:
         """Return the question, in SQL or by method calls."""
         return _longest(data) if self.by_methods else data.sql(self.text)
 
 
 QUESTIONS = (
-    Question(
+    Scene(
         "rides and minutes by district",
         "SELECT district, COUNT(*) AS rides, AVG(minutes) AS minutes FROM rides GROUP BY district",
         {"epsilon": "0.5"},
     ),
-    Question(
+    Scene(
         "how many people ride, within 60",
         "SELECT COUNT(DISTINCT rider_id) AS riders FROM rides",
         {"error": so.within(60, of="riders")},
     ),
-    Question("a typical ride", "SELECT MEDIAN(minutes) AS median FROM rides", {"epsilon": "0.2"}),
-    Question(
+    Scene("a typical ride", "SELECT MEDIAN(minutes) AS median FROM rides", {"epsilon": "0.2"}),
+    Scene(
         "kilometres in a month, by rider",
         "SELECT AVG(total) AS mean FROM (SELECT rider_id, SUM(kilometres) AS total FROM rides GROUP BY rider_id)",
         {"epsilon": "0.2"},
     ),
-    Question(
+    Scene(
         "rides by day of the week",
         "SELECT ISODOW(day) AS weekday, COUNT(*) AS rides FROM rides GROUP BY ISODOW(day) ORDER BY weekday",
         {"epsilon": "0.5"},
     ),
-    Question(
+    Scene(
         "where people ride for more than half an hour, by method calls",
         "SELECT district, COUNT(*) AS rides FROM rides WHERE minutes > 30 GROUP BY district",
         {"epsilon": "0.3"},
         by_methods=True,
     ),
 )
-ONE_TOO_MANY = Question(
+ONE_TOO_MANY = Scene(
     "kilometres by district",
     "SELECT district, SUM(kilometres) AS kilometres FROM rides GROUP BY district",
     {"epsilon": "1"},
 )
 
 
-def _longest(data: DataAccount) -> Ask:
+def _longest(data: TableAccount) -> Ask:
     rides = data.table("rides").filter(so.col("minutes") > 30)
     return rides.group_by("district").agg(rides=so.count()).order_by("-rides").limit(3)
 
@@ -113,7 +113,7 @@ def write_rides(path: Path) -> None:
     pq.write_table(pa.table(table), path)
 
 
-def true_rows(path: Path, question: Question) -> list[tuple[Any, ...]]:
+def true_rows(path: Path, question: Scene) -> list[tuple[Any, ...]]:
     """Return what is true, which only made-up data may show: the question on the bare file."""
     with duckdb.connect() as engine:
         engine.register("rides", pq.read_table(path))

@@ -13,13 +13,13 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
+from sordino.data.dataset import Dataset
 from sordino.ledger.receipt import Facts
 from sordino.ledger.verify import Report
-from sordino.query.data.dataset import Dataset
-from sordino.query.release.price import Price
+from sordino.query.plan.price import Price
 from sordino.serve.commands.budget import bar
 
-from .rides import Question
+from .rides import Scene
 from .story import Asked, Judged, Story, Teller
 
 _WIDTH_IN_A_PIPE = 110
@@ -45,7 +45,7 @@ class Shown(Teller):
         self._head("", "What is declared; nothing of it was read from the data")
         self._say(Text(str(dataset)))
 
-    def priced(self, number: int, question: Question, text: str, price: Price) -> None:
+    def priced(self, number: int, question: Scene, text: str, price: Price) -> None:
         """Show a question and its price."""
         self._head(str(number), question.title)
         self._say(_code(text, question.by_methods))
@@ -58,7 +58,7 @@ class Shown(Teller):
             self._out.print(Padding(Text(f"note: {note}", style=_QUIET), (0, 0, 0, 6), expand=False))
         self._say(Text.assemble("budget  ", (bar(asked.used), "cyan"), f"  {100 * asked.used:.3g} % used"))
 
-    def refused(self, question: Question, price: Price, refusal: str, remaining: str) -> None:
+    def refused(self, question: Scene, price: Price, refusal: str, remaining: str) -> None:
         """Show that one question was too many."""
         self._head("7", f"{question.title}: one too many")
         self._say(_code(question.text, question.by_methods))

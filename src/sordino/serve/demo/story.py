@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sordino.data.dataset import Dataset
+from sordino.data.declarations_file import dataset_from_file
 from sordino.errors import BudgetError
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.keys import VerifyingKey
@@ -20,17 +22,15 @@ from sordino.ledger.receipt import Facts, Receipt, verify_receipt
 from sordino.ledger.verify import Report, verify_store
 from sordino.ledger.witness import FileWitness
 from sordino.query.answer.answer import Answer
-from sordino.query.ask import DataAccount
-from sordino.query.data.dataset import Dataset
-from sordino.query.data.declarations_file import dataset_from_file
-from sordino.query.release.price import Price
-from sordino.serve.identity import local_owner
+from sordino.query.ask import TableAccount
+from sordino.query.plan.price import Price
+from sordino.serve.keeping.identity import local_owner
 from sordino.serve.local import House
 from sordino.serve.local import open as open_house
 from sordino.serve.service import Service
 from sordino.serve.settings import Settings
 
-from .rides import BUDGET, DECLARATIONS, ONE_TOO_MANY, QUESTIONS, SETTINGS, Question, true_rows, write_rides
+from .rides import BUDGET, DECLARATIONS, ONE_TOO_MANY, QUESTIONS, SETTINGS, Scene, true_rows, write_rides
 
 LEDGER, ALTERED, RECEIPT = "budget.db", "altered.db", "receipt.json"
 _ANALYST = "ann"
@@ -46,7 +46,7 @@ class Asked:
     """One answered question, with what is true where data is made up, and which part of the budget is used after it."""
 
     number: int
-    question: Question
+    question: Scene
     text: str
     price: Price
     answer: Answer
@@ -101,18 +101,18 @@ class Story:
 
 
 class Teller:
-    """Told what happens while it does; this one says nothing."""
+    """Scene what happens while it does; this one says nothing."""
 
     def declared(self, dataset: Dataset) -> None:
         """A data set was declared and its budget opened."""
 
-    def priced(self, number: int, question: Question, text: str, price: Price) -> None:
+    def priced(self, number: int, question: Scene, text: str, price: Price) -> None:
         """A question has its price; no data was touched."""
 
     def answered(self, asked: Asked) -> None:
         """A question was charged and answered."""
 
-    def refused(self, question: Question, price: Price, refusal: str, remaining: str) -> None:
+    def refused(self, question: Scene, price: Price, refusal: str, remaining: str) -> None:
         """A question was one too many."""
 
     def judged(self, judged: Judged) -> None:
@@ -153,14 +153,14 @@ def prepare(folder: Path) -> None:
         service.register(local_owner(), DECLARATIONS, BUDGET)
 
 
-def _ask_all(folder: Path, data: DataAccount, teller: Teller) -> Iterator[Asked]:
+def _ask_all(folder: Path, data: TableAccount, teller: Teller) -> Iterator[Asked]:
     used = 0.0
     for number, question in enumerate(QUESTIONS, start=1):
         ask = question.ask(data)
         price = ask.price(**question.words)
         teller.priced(number, question, ask.text, price)
         answer = ask.run(**question.words)
-        after = data.account.used  # type: ignore[union-attr]  # an account of a ledger has a budget
+        after = data.account.used
         must(after > used, "an answer came, and nothing was charged for it")
         used = after
         truth = _by_key(answer, true_rows(folder / "rides.parquet", question))
@@ -174,7 +174,7 @@ def _by_key(answer: Answer, rows: list[tuple[Any, ...]]) -> dict[Any, tuple[Any,
     return {row[0] if keyed else None: row[1:] if keyed else row for row in rows}
 
 
-def _refuse(data: DataAccount, teller: Teller) -> tuple[str, str]:
+def _refuse(data: TableAccount, teller: Teller) -> tuple[str, str]:
     """Ask for more than is left: refused before the data is touched, with what would fit."""
     ask = ONE_TOO_MANY.ask(data)
     price, before = ask.price(**ONE_TOO_MANY.words), data.account.spent
@@ -201,7 +201,7 @@ def _judge(house: House, asked: tuple[Asked, ...]) -> Judged:
 def _check_receipt(folder: Path, answer: Answer) -> Facts:
     """Check a receipt as a stranger would: by the file, the answer, and the public key from a file of its own."""
     path = folder / RECEIPT
-    path.write_text(answer.proof.to_json(), encoding="utf-8")
+    path.write_text(answer.receipt.to_json(), encoding="utf-8")
     public = (folder / f"{LEDGER}.pub").read_text(encoding="utf-8").strip()
     return verify_receipt(Receipt.from_json(path.read_text(encoding="utf-8")), public, answer.to_json().encode())
 

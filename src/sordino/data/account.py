@@ -1,0 +1,114 @@
+"""The account of what is protected: the thing itself, and the budget that all releases about it are charged to.
+
+Rooms build on it: ``query`` asks questions about tables, others train, collect and publish; each by a plan of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar, runtime_checkable
+
+from sordino.accounting.account import Account, UnlimitedAccount
+from sordino.accounting.any_account import AnyAccount, Cost, Entry
+from sordino.accounting.bound import Unit
+from sordino.accounting.budget import Budget
+from sordino.accounting.filter import Remaining
+from sordino.accounting.grant import Grant
+from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.plan import Plan
+from sordino.accounting.work import Work, check_plan
+from sordino.errors import ArgumentError
+
+T = TypeVar("T")
+
+
+@runtime_checkable
+class Protected(Protocol):
+    """Something about people that a budget is opened for: tables, labelled examples, a survey, a graph, genotypes."""
+
+    @property
+    def name(self) -> str:
+        """What the owner calls it: its identity, to which everything is charged."""
+        ...
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
+        ...
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Against which change of one unit."""
+        ...
+
+
+P = TypeVar("P", bound=Protected)
+
+
+class DataAccount(Generic[P]):
+    """What is protected, and the account that everything released about it is charged to.
+
+    **Guarantee**: the account protects the unit of `protected`, under its relation or one that takes its prices
+    (``accounting.relation``); refused otherwise.
+    """
+
+    def __init__(self, protected: P, account: AnyAccount) -> None:
+        account.protect(protected.unit, protected.neighbours)
+        self.protected = protected
+        self.account = account
+
+    @property
+    def budget(self) -> Budget | None:
+        """The cap, or None for an account without one."""
+        return self.account.budget
+
+    @property
+    def remaining(self) -> Remaining | None:
+        """The largest events that would still fit; None without a cap."""
+        return self.account.remaining
+
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """All that was charged, in order."""
+        return self.account.history
+
+    def price(self, plan: Plan) -> Cost:
+        """Return what `plan` would cost, without charging it."""
+        check_plan(plan)
+        return self.account.on_days(plan.days).price(plan.event(), plan.bound.neighbours)
+
+    def begin(self, plan: Plan) -> Work:
+        """Charge `plan` and return the open work."""
+        return self.account.begin(plan)
+
+    def resume(self, identifier: str, plan: Plan) -> Work:
+        """Go on with work that was begun for this very plan and is still open."""
+        return self.account.resume(identifier, plan)
+
+    def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
+        """Charge `plan`, run it for the grant, and settle what it releases."""
+        return self.account.carry_out(plan, run)
+
+    def __repr__(self) -> str:
+        return f"{self.protected.name} on {self.account!r}"
+
+
+def account_for(budget: Budget | Account | UnlimitedAccount) -> Account | UnlimitedAccount:
+    """Return an account in memory for a budget, or the one given."""
+    if isinstance(budget, Budget):
+        return Account(budget)
+    if isinstance(budget, Account | UnlimitedAccount):
+        return budget
+    raise ArgumentError(
+        f"budget must be budget(epsilon=…), an Account or unlimited('why'), not {type(budget).__name__}", "SRD-A001"
+    )
+
+
+def check_protected(given: object) -> None:
+    """Refuse what says no name, unit or relation."""
+    if not isinstance(given, Protected):
+        raise ArgumentError(
+            "an account is opened for what has a name, a unit and neighbours, as what dataset(…) makes, not for a "
+            f"{type(given).__name__}",
+            "SRD-A001",
+        )

@@ -1,0 +1,1 @@
+"""What the ledger and the registry tell whom: budgets, releases, proofs, verification."""

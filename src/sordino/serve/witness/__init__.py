@@ -1,0 +1,1 @@
+"""Witnesses: telling one of every checkpoint, and being one for others."""
