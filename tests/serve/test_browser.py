@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,25 @@ CITIES = "SELECT city, COUNT(*) AS rides, AVG(fare) AS fare FROM trips GROUP BY 
 PHONE = {"width": 320, "height": 720}
 
 
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
-    budget = {"epsilon": 1, "refresh": "month"}
-    with opened(tmp_path_factory.mktemp("browser"), budget) as service, served(service) as address:
+@contextmanager
+def opened_house(directory: Path) -> Iterator[tuple[Service, str]]:
+    with opened(directory, {"epsilon": 1, "refresh": "month"}) as service, served(service) as address:
         service.run(OTHER, "query", count("0.1"))
         yield service, address
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, str]]:
+    """One house for all tests that do not mind what others spent there."""
+    with opened_house(tmp_path_factory.mktemp("browser")) as found:
+        yield found
+
+
+@pytest.fixture
+def untouched(tmp_path: Path) -> Iterator[tuple[Service, str]]:
+    """A house of its own, for a test that looks at what is left."""
+    with opened_house(tmp_path) as found:
+        yield found
 
 
 def price(page: Page) -> None:
@@ -40,8 +54,8 @@ def drawn(page: Page) -> None:
         assert drawing.locator("svg path").count() > 1
 
 
-def test_an_analyst_prices_runs_and_is_refused(house: tuple[Service, str], browser: Browser) -> None:
-    service, address = house
+def test_an_analyst_prices_runs_and_is_refused(untouched: tuple[Service, str], browser: Browser) -> None:
+    service, address = untouched
     with watched(browser, address) as seen:
         page = seen.page
         seen.log_in(service.issue_token(OWNER, "ann", "analyst", ["trips"]))
