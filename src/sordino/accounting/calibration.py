@@ -49,9 +49,9 @@ def calibrate(
         raise ArgumentError("give either epsilon (with delta, if any) or rho alone", "SRD-A003")
     if rho is not None:
         cap = rational("rho", rho, above=0)
-        return _least(build, zcdp.rho, cap)
+        return least_noise(build, zcdp.rho, cap)
     most, failure = rational("epsilon", epsilon, above=0), target(0 if delta is None else delta)
-    return _least(build, lambda event: _price(event, failure, calculus), most)
+    return least_noise(build, lambda event: _price(event, failure, calculus), most)
 
 
 def _price(event: Event, delta: Fraction, calculus: str) -> Fraction | float:
@@ -97,8 +97,12 @@ def sampled_gaussian(
     return calibrate(build, epsilon=epsilon, delta=delta, calculus=calculus)
 
 
-def _least(build: Callable[[Fraction], Event], price: Callable[[Event], Fraction | float], most: Fraction) -> Fraction:
-    """Return the safe end of a narrow enough interval: `low` is never within the target, `high` always.
+def least_noise(
+    build: Callable[[Fraction], Event], price: Callable[[Event], Fraction | float], most: Fraction
+) -> Fraction:
+    """Return the least noise for which what is built has a price of at most `most`, by any price that falls with noise.
+
+    It is the safe end of a narrow enough interval: `low` is never within the target, `high` always.
 
     Prices are close to powers of the noise, so the place where a straight line between their logarithms meets the
     target is probed on both sides; where that does not help, the interval is halved.

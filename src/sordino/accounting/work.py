@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
-from sordino.errors import ArgumentError, SordinoError
+from sordino.errors import ArgumentError, RunError, SordinoError
 
 from .grant import Grant
 from .plan import Plan, Release
@@ -133,6 +133,17 @@ def carry_out(account: Beginner, plan: Plan, run: Callable[[Grant], T]) -> T:
     """Charge `plan`, run it for the grant, and settle what it releases."""
     with account.begin(plan) as work:
         return work.finish(run(work.grant))
+
+
+def muted(run: Callable[[], T], words: str) -> T:
+    """Return what `run` returns, or raise a `RunError` of these words, which say nothing about why."""
+    try:
+        return run()
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # noqa: S110  (whatever it says may hold data, so it must not even hang on what is raised)
+        pass
+    raise RunError(words, MUTE)
 
 
 def check_plan(plan: object) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from sordino import noise
 from sordino.accounting.grant import Grant
-from sordino.errors import RunError
+from sordino.accounting.work import muted
 from sordino.mechanisms.grid import LIMIT
 from sordino.mechanisms.grouped_choice import GroupedHistogram, GroupedQuantile
 from sordino.query.model.task import Exact, Task
@@ -33,16 +33,10 @@ Compute = Callable[[Task, int], Exact]
 
 def mute(work: Callable[[], Result]) -> Result:
     """Return what `work` returns, or raise a `RunError` that says nothing about why."""
-    try:
-        return work()
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:  # noqa: S110  (whatever it says may hold data, so it must not even hang on what is raised)
-        pass
-    raise RunError(
+    return muted(
+        work,
         "the engine could not finish this question; what was charged stays charged. Ask the data's owner to look at "
         "the engine's own log",
-        "SRD-R001",
     )
 
 

@@ -1,0 +1,142 @@
+"""A service of private predictions: so many answers, charged whole when it opens, then a refusal.
+
+The models are never released. Each answer is recorded in the ledger before it leaves, and asking for the same number
+again gives the same answer: what was paid for once is told once.
+"""
+
+from __future__ import annotations
+
+import json
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino.accounting.budget import Budget
+from sordino.accounting.event import Event
+from sordino.accounting.events import Gaussian as GaussianEvent
+from sordino.accounting.events import Repeated
+from sordino.accounting.filter import Filter
+from sordino.accounting.work import Work, muted
+from sordino.arguments import Number, rational, whole
+from sordino.data.account import DataAccount
+from sordino.errors import BudgetError
+from sordino.learn.run.account import check_account
+from sordino.learn.run.examples import Examples
+from sordino.learn.run.pricing import budget_of_its_own, used_whole
+from sordino.learn.run.voting import Ensemble, Fit, things_asked, votes_bound
+from sordino.mechanisms.gaussian import Gaussian
+from sordino.mechanisms.noisy_max import PermuteAndFlip
+
+from .plan import Flipped, Noisy, Prediction, PredictionPlan
+
+_MUTE = "the models could not be asked; what was charged stays charged. Try `fit` on made-up examples of the same shape"
+
+
+class Predictions:
+    """Answers by a noisy vote of models on disjoint parts. Build it with `predictions`; close it, or use a ``with``."""
+
+    def __init__(self, plan: PredictionPlan, ensemble: Ensemble, work: Work) -> None:
+        self.plan = plan
+        self._ensemble = ensemble
+        self._work = work
+        self._given = _recorded(work, plan.answers)
+
+    @property
+    def id(self) -> str:
+        """Under which the service goes on after a restart, where its account outlives the process."""
+        return self._work.id
+
+    @property
+    def left(self) -> int:
+        """How many answers are left."""
+        return self.plan.answers - self._given
+
+    def predict(self, asked: Any) -> NDArray[np.int64]:
+        """Return the class of each thing asked, a row each; refused, before anything is looked at, if too many."""
+        things = things_asked(asked)
+        if len(things) > self.left:
+            raise BudgetError(
+                f"{len(things)} answers were asked for and {self.left} of {self.plan.answers} are left; ask for fewer, "
+                "or open another service, which is charged anew",
+                "SRD-B001",
+            )
+        votes = muted(lambda: self._ensemble.votes(things), _MUTE)
+        return np.array([self._answer(each) for each in votes], dtype=np.int64)
+
+    def _answer(self, votes: NDArray[np.int64]) -> int:
+        self._given += 1
+        said = self._work.part(self._given, Prediction({"class": self.plan.answer(votes)}))
+        return int(json.loads(said)["class"])
+
+    def close(self) -> Prediction:
+        """Settle: no more answers, and no refund for those that are left."""
+        return self._work.finish(Prediction({"answers": self._given}))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: TracebackType | None) -> None:
+        if error is None:
+            self.close()
+
+    def __repr__(self) -> str:
+        return f"Predictions({self.plan.dataset!r}, {self.left} of {self.plan.answers} answers left)"
+
+
+def predictions(
+    examples: Examples,
+    *,
+    parts: int,
+    classes: int,
+    fit: Fit,
+    answers: int,
+    budget: DataAccount[Any],
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    rho: Number | None = None,
+    resume: str | None = None,
+) -> Predictions:
+    """Open a service of `answers` private predictions, charged whole here, by models on so many disjoint `parts`.
+
+    `fit` gets the examples of one part and returns a function from things to their classes, whole numbers below
+    `classes`. `resume` goes on with a service by its id, without another charge.
+    """
+    check_account(budget, examples)
+    count = whole("answers", answers, least=1)
+    way = _way(budget.budget, epsilon, delta, rho, count, examples)
+    plan = PredictionPlan(
+        examples.name, examples.unit, whole("parts", parts, least=2), whole("classes", classes, least=2), count, way
+    )
+    work = budget.begin(plan) if resume is None else budget.resume(resume, plan)
+    return Predictions(plan, Ensemble(examples, plan.models, plan.classes, fit), work)
+
+
+def _way(
+    account: Budget | None,
+    epsilon: Number | None,
+    delta: Number | None,
+    rho: Number | None,
+    answers: int,
+    examples: Examples,
+) -> Noisy | Flipped:
+    """Return the least noise with which all answers cost what was given."""
+    if rho is None and delta is None and account is not None and account.calculus == "pure":
+        share = rational("epsilon", epsilon, above=0) / answers
+        return Flipped(PermuteAndFlip.for_epsilon(share, Flipped.bound_of(examples.unit)))
+    rule = Filter.open(budget_of_its_own(account, epsilon, delta, rho))
+
+    def built(multiplier: Any) -> Event:
+        return Repeated(GaussianEvent(multiplier**2), answers)
+
+    return Noisy(Gaussian.for_rho(1 / (2 * used_whole(built, rule) ** 2), votes_bound(examples.unit)))
+
+
+def _recorded(work: Work, answers: int) -> int:
+    """Return how many answers were given before a restart: numbers have no gaps, so they are found by halving."""
+    low, high = 0, answers
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if work.recorded(middle) is not None else (low, middle - 1)
+    return low
