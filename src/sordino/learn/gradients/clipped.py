@@ -1,0 +1,189 @@
+"""The sum over units of clipped gradients: what one step of private training takes from the data.
+
+**Guarantee**: let S be what `ClippedGradients.sum` returns, and S′ the same without one unit. Then ‖S − S′‖₂ is at most
+`bound(units)`, the clip plus an allowance for rounding, whatever the data: NaN, infinities, denormals, cancelling terms.
+**Proof.** Every pass has one constant shape, so each unit's own numbers are the same bits whoever else is there (tried
+in `rehearsal`). From them follow its gradient G, exactly what a form stands for, and a factor f with f‖G‖ ≤ clip, as
+norms are never under-estimated (`rounding`, `forms`, `clipping`). The exact sums differ by one fG. Each computed sum is
+off by at most γ·Σ fᵢ‖Gᵢ‖ ≤ γ·units·clip, where γ counts the roundings on a number's way into the sum (`forms`), and
+products that are lost below the smallest normal float add no more than √parameters times that many of them.
+**Assumes**: an example's gradient is a function of that example and of the model's public state; `rehearsal` tries it.
+**Source**: Abadi et al. 2016; Bu, Wang, Zha, Karypis 2023 (book-keeping: one backward pass); Higham 2002.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from sordino.arguments import whole
+from sordino.errors import ArgumentError, RunError
+
+from .batching import NOBODY, seated, seated_by_owner, taken, weights
+from .clipping import FLAT, Clipping
+from .forms import ROUNDINGS, Form, Stacked
+from .made_up import Field
+from .passing import Examples, Loss, Task
+from .place import Batch
+from .rehearsal import rehearsed
+from .rounding import BLOCK, gamma, rounded_down, roundoff
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What came of a batch. All of it is data: only noise makes it a release.
+
+    `gradients` holds the clipped sums by parameter, `norms` each unit's norm before clipping (a little above the exact
+    one; infinite for a unit that did not count), for a clip that adapts.
+    """
+
+    gradients: dict[str, Tensor]
+    norms: Tensor
+
+    def within(self, clip: float) -> int:
+        """Return how many units have norms of at most `clip`."""
+        return int((self.norms <= clip).sum())
+
+
+class ClippedGradients:
+    """Sums of clipped gradients of a model and a loss; see the module for what is guaranteed.
+
+    A unit is an example, or all the examples of one owner, clipped as one. `micro_batch` units go through the model at
+    a time, always as many: missing ones are padded and count exactly nothing. `views` is how many augmented views of
+    each example are given, averaged before clipping; `per_owner` how many examples of one owner share a pass (owners
+    with more take several).
+
+    >>> model = nn.Linear(3, 2)
+    >>> clipped = ClippedGradients(model, nn.CrossEntropyLoss(reduction="none"),
+    ...     inputs=Field((3,)), targets=Field((), "int64", below=2), clip=1.0, micro_batch=4)
+    >>> sums = clipped.sum(torch.ones(5, 3), torch.zeros(5, dtype=torch.int64))
+    >>> sorted(sums.gradients)
+    ['bias', 'weight']
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        loss: Loss,
+        *,
+        inputs: Field | tuple[Field, ...],
+        targets: Field,
+        clip: float,
+        clipping: str = FLAT,
+        stability: float = 0.01,
+        micro_batch: int = 64,
+        views: int = 1,
+        per_owner: int = 1,
+        bfloat16: bool = False,
+    ) -> None:
+        self._inputs = inputs if isinstance(inputs, tuple) else (inputs,)
+        self._targets = targets
+        self._views = whole("views", views, least=1, most=2**16)
+        rows = whole("per_owner", per_owner, least=1, most=2**16)
+        if rows > 1 and self._views > 1:
+            raise ArgumentError("either views of examples or owners of examples, not both", "SRD-T102")
+        self._batch = Batch(whole("micro_batch", micro_batch, least=1, most=2**20), rows * self._views)
+        self._task = Task(model, loss, bfloat16)
+        self._pass = rehearsed(self._task, self._inputs, targets, self._batch)
+        self._names = list(self._task.trained)
+        self._parts = Clipping(clip, clipping, stability).parts(self._names)
+        self.clipping = Clipping(clip, clipping, stability)
+
+    @property
+    def clip(self) -> float:
+        """The most that one unit's gradient counts, as a norm."""
+        return self.clipping.clip
+
+    @clip.setter
+    def clip(self, clip: float) -> None:
+        self.clipping = Clipping(clip, self.clipping.kind, self.clipping.stability)
+
+    def allowance(self, units: int) -> float:
+        """Return how much further than the clip one unit may move a sum over at most so many `units`, by rounding."""
+        count = whole("units", units, least=0, most=2**40)
+        passes = math.ceil(count / self._batch.units) + count // self._batch.units  # owners may need passes of their own
+        additions = passes * math.ceil(self._batch.units / BLOCK)
+        trained = list(self._task.trained.values())
+        worst = max(roundoff(value.dtype) for value in trained)
+        lost = max(float(torch.finfo(value.dtype).tiny) for value in trained)
+        size = sum(value.numel() for value in trained)
+        return 2 * (gamma(ROUNDINGS + additions, worst) * count * self.clip + math.sqrt(size) * 4 * (count + 1) * lost)
+
+    def bound(self, units: int) -> float:
+        """Return how far one unit more or less moves a sum over at most so many `units`, in the 2-norm."""
+        return math.nextafter(self.clip + self.allowance(units), math.inf)
+
+    def sum(self, inputs: Tensor | tuple[Tensor, ...], targets: Tensor, owner: Tensor | None = None) -> Sums:
+        """Return the clipped sums over a batch of any size, also of none.
+
+        With views, inputs are (examples, views, …) and targets (examples, …). `owner` holds a whole number for each
+        example; all examples with the same one are clipped together.
+        """
+        try:
+            return self._sum(inputs if isinstance(inputs, tuple) else (inputs,), targets, owner)
+        except Exception:  # a model's own words may hold data
+            raise RunError(
+                "a step of the training could not be computed; the model or its loss does something with this data that "
+                "it did not do with made-up data of the declared fields",
+                "SRD-R006",
+            ) from None
+
+    def _sum(self, inputs: tuple[Tensor, ...], targets: Tensor, owner: Tensor | None) -> Sums:
+        totals = {name: torch.zeros_like(value) for name, value in self._task.trained.items()}
+        norms = [torch.zeros(0, dtype=torch.float64)]
+        count = len(targets)
+        if self._views > 1:
+            inputs = tuple(each.flatten(0, 1) for each in inputs)
+            targets = targets.repeat_interleave(self._views, 0)
+        seatings = seated(count, self._batch) if owner is None else seated_by_owner(owner, self._batch)
+        for seating in seatings:
+            forms = [self._pass(self._task, self._examples(inputs, targets, at), seating.batch) for at in seating.places]
+            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms))[: seating.units])
+        return Sums(totals, torch.cat(norms))
+
+    def _examples(self, inputs: tuple[Tensor, ...], targets: Tensor, places: Tensor) -> Examples:
+        """Return the rows at their places; one with a number that its field does not have is nobody's."""
+        rows = [taken(each, places) for each in (*inputs, targets)]
+        outside = torch.stack([f.outside(each) for f, each in zip((*self._inputs, self._targets), rows, strict=True)]).any(0)
+        if outside.any():
+            places = torch.where(outside.view_as(places), NOBODY, places)
+            rows = [taken(each, places) for each in (*inputs, targets)]
+        return Examples(tuple(rows[:-1]), rows[-1], weights(places, 1 / self._views))
+
+    def _add(self, totals: dict[str, Tensor], forms: dict[str, Form]) -> Tensor:
+        """Add a pass's gradients, clipped, to the totals; return the units' norms."""
+        with torch.no_grad():
+            squares = self._squares(forms)
+            factors = self.clipping.factors(squares)
+            norms = torch.stack(squares).sum(0).sqrt()
+            unfit = ~norms.isfinite()
+            for name, form in forms.items():
+                if unfit.any():
+                    form.blank(unfit)
+                form.add_to(totals[name], rounded_down(factors[self._parts[name]], totals[name].dtype))
+            return torch.where(unfit, math.inf, norms)
+
+    def _squares(self, forms: dict[str, Form]) -> list[Tensor]:
+        """Return the squared norms of all parts; a part that no gradient reached has norms of 0."""
+        parts = 1 + max(self._parts.values())
+        zeros = torch.zeros_like(next(iter(forms.values())).squared_norms()) if forms else torch.zeros(0)
+        squares = [zeros.clone() for _ in range(parts)]
+        for name, form in forms.items():
+            squares[self._parts[name]] += form.squared_norms()
+        return squares
+
+
+def _added(forms: list[dict[str, Form]]) -> dict[str, Form]:
+    """Return the sums of several passes over one unit."""
+    names = {name: None for each in forms for name in each}
+    found: dict[str, Form] = {}
+    for name in names:
+        first, *others = [each[name].stacked() for each in forms if name in each]
+        total = first.clone()
+        for other in others:
+            total += other
+        found[name] = Stacked(total)
+    return found

@@ -1,0 +1,62 @@
+"""Made-up batches: inputs of a declared shape from a formula, so that a model can be tried before data is touched."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from sordino.arguments import one_of, shape, whole
+
+_KINDS = {
+    "float32": torch.float32,
+    "float64": torch.float64,
+    "int64": torch.int64,
+    "int32": torch.int32,
+    "uint8": torch.uint8,
+    "bool": torch.bool,
+}
+
+
+@dataclass(frozen=True)
+class Field:
+    """What one example holds: its shape and the type of its numbers; whole numbers lie in `least`, …, `below` − 1.
+
+    >>> Field((2,), "int64", below=10).made_up(2)
+    tensor([[7, 4],
+            [1, 8]])
+    """
+
+    shape: tuple[int, ...] = ()
+    kind: str = "float32"
+    below: int = 2
+    least: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", shape("shape", self.shape))
+        one_of("kind", self.kind, tuple(_KINDS))
+        object.__setattr__(self, "least", whole("least", self.least, least=-(2**31), most=2**31))
+        object.__setattr__(self, "below", whole("below", self.below, least=self.least + 1, most=2**31))
+
+    @property
+    def is_float(self) -> bool:
+        """Whether the numbers are floats."""
+        return _KINDS[self.kind].is_floating_point
+
+    def made_up(self, count: int, first: int = 0) -> Tensor:
+        """Return `count` examples, no two alike, as far as that goes; `first` is the number of the first of them."""
+        each = math.prod(self.shape)
+        places = torch.arange(first * each + 1, (first + count) * each + 1, dtype=torch.float64)
+        fractions = torch.frac(places * (math.sqrt(5) - 1) / 2 + torch.frac(places * math.sqrt(2)) / 4)
+        kind = _KINDS[self.kind]
+        values = 2 * fractions - 1 if self.is_float else self.least + torch.floor(fractions * (self.below - self.least))
+        return values.to(kind).reshape(count, *self.shape)
+
+    def outside(self, values: Tensor) -> Tensor:
+        """Return which rows hold a whole number that an example cannot hold."""
+        if self.is_float or not self.shape and not len(values):
+            return torch.zeros(len(values), dtype=torch.bool)
+        flat = values.reshape(len(values), -1).long()
+        return ((flat < self.least) | (flat >= self.below)).any(1)

@@ -1,0 +1,311 @@
+"""The rehearsal: a model and its loss are tried on made-up data, before anything is charged and any data is touched.
+
+It finds the way to the gradients (`passing`), and refuses what cannot be clipped by unit:
+- a loss that is not one number for each example;
+- buffers that change with what passes through (running means): they would carry data past the noise;
+- examples that are not independent: another example in the batch, be it of NaN, changes a loss or a gradient;
+- an example whose numbers change with its place in the batch, in the very shape that will be used.
+
+Everything happens on a copy whose parameters are nudged, so that what starts at zero hides nothing, and torch's
+generator is put back. Made-up data cannot show everything: a model that mixes examples only for some data gets through.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from sordino.errors import ArgumentError
+
+from .forms import Form
+from .listening import Listener
+from .made_up import Field
+from .passing import ByRules, Examples, Loss, Pass, Task, by_functions, one_by_one, run_backward
+from .place import Batch
+from .score import Following, Guessing, Step, Unforeseen, Unheard, compared, scattered
+
+_SIZES = (13, 17)
+_FEW = 4
+_MOST_GUESSES = 200
+_TOLERANCE = {False: 1e-3, True: 0.1}
+"""How far, relatively, gradients by rules may be from autograd's on made-up data; twice as coarse types, more."""
+
+Fields = tuple[Field, ...]
+
+
+def check(
+    model: nn.Module,
+    loss: Loss,
+    *,
+    inputs: Field | Fields,
+    targets: Field,
+    micro_batch: int = 64,
+    rows: int = 1,
+    bfloat16: bool = False,
+) -> None:
+    """Raise an error that names the fix if gradients of this model and loss cannot be clipped by unit.
+
+    >>> check(nn.Linear(3, 2), nn.CrossEntropyLoss(reduction="none"), inputs=Field((3,)), targets=Field((), "int64"))
+    """
+    fields = inputs if isinstance(inputs, tuple) else (inputs,)
+    rehearsed(Task(model, loss, bfloat16), fields, targets, Batch(micro_batch, rows))
+
+
+def rehearsed(task: Task, inputs: Fields, targets: Field, batch: Batch) -> Pass:
+    """Return the best way to the units' gradients, once everything was tried; see the module for what is refused."""
+    if not task.trained:
+        raise ArgumentError("every parameter of this model is frozen; unfreeze what is to be trained", "SRD-T103")
+    with _aside():
+        trial = replace(task, model=_nudged(task.model))
+        _try_loss(trial, inputs, targets)
+        way = _way(trial, inputs, targets)
+        _try_independence(trial, way, inputs, targets, Batch(_FEW, batch.rows))
+        _try_places(trial, way, inputs, targets, batch)
+        return way
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]):
+        yield
+
+
+def _nudged(model: nn.Module) -> nn.Module:
+    """Return a copy of the model with parameters that are nowhere exactly zero or alike."""
+    trial = copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in trial.parameters():
+            if parameter.is_floating_point() and parameter.numel():
+                nudge = Field(tuple(parameter.shape)).made_up(1)[0].to(parameter.dtype)
+                parameter += nudge * 0.1 / max(1, parameter[0].numel() if parameter.dim() else 1) ** 0.5
+    return trial
+
+
+def made_up(inputs: Fields, targets: Field, count: int, first: int = 0) -> Examples:
+    """Return a made-up batch; `first` is the number of its first example."""
+    return Examples(
+        tuple(field.made_up(count, first) for field in inputs), targets.made_up(count, first), torch.ones(count)
+    )
+
+
+def _losses(task: Task, examples: Examples) -> Tensor:
+    torch.manual_seed(0)  # the same dropout each time
+    return task.losses(examples)
+
+
+def _try_loss(task: Task, inputs: Fields, targets: Field) -> None:
+    """Refuse a loss that is not one number for each example, and buffers that change."""
+    before = {name: value.clone() for name, value in task.model.named_buffers()}
+    found = _losses(task, made_up(inputs, targets, _FEW))
+    if not isinstance(found, Tensor) or found.shape != (_FEW,):
+        shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+        raise ArgumentError(
+            f"the loss of {_FEW} examples must be {_FEW} numbers, one for each, not of shape {shape}; take "
+            "reduction='none', give outputs and targets the same shape, and average what is left within each example",
+            "SRD-T104",
+        )
+    changed = [
+        name
+        for name, value in task.model.named_buffers()
+        if name not in before or not torch.equal(value, before[name])
+    ]
+    if changed:
+        raise ArgumentError(
+            f"buffer {changed[0]!r} changes with what passes through the model, so data would leave in it without noise; "
+            f"{_advice(task.model)}",
+            "SRD-T105",
+        )
+
+
+def _advice(model: nn.Module) -> str:
+    if any(isinstance(each, nn.modules.batchnorm._BatchNorm) for each in model.modules()):
+        return "replace BatchNorm by GroupNorm, or freeze it with .eval()"
+    if any(isinstance(each, nn.modules.instancenorm._InstanceNorm) for each in model.modules()):
+        return "take InstanceNorm with track_running_stats=False"
+    return "compute each example's output and loss from that example alone"
+
+
+def _way(task: Task, inputs: Fields, targets: Field) -> Pass:
+    """Return the first way whose gradients are those of autograd."""
+    wanted = _by_autograd(task, inputs, targets)
+    try:
+        rules = ByRules(_score(task, inputs, targets))
+        if _agrees(task, rules, inputs, targets, wanted):
+            return rules
+    except (Unheard, Unforeseen):
+        pass
+    for way in (by_functions, one_by_one):
+        try:
+            if _agrees(task, way, inputs, targets, wanted):
+                return way
+        except RuntimeError:  # what torch.func cannot do
+            continue
+    raise _not_independent(task)
+
+
+def _not_independent(task: Task) -> ArgumentError:
+    return ArgumentError(
+        "examples of one batch are not independent: an example's loss or gradient changes with who else is there (batch "
+        "normalization, contrastive losses, routing with a capacity), so no unit's part can be told apart and clipped; "
+        f"{_advice(task.model)}",
+        "SRD-T106",
+    )
+
+
+def _by_autograd(task: Task, inputs: Fields, targets: Field) -> list[dict[str, Tensor]]:
+    """Return the gradients of each of a few examples, by plain autograd from its own loss."""
+    names, parameters = list(task.trained), list(task.trained.values())
+    losses = _losses(task, made_up(inputs, targets, _FEW))
+    found = []
+    for at in range(_FEW):
+        alone = torch.zeros(_FEW)
+        alone[at] = 1
+        gradients = torch.autograd.grad(losses, parameters, alone.to(losses.dtype), retain_graph=True, allow_unused=True)
+        pairs = zip(gradients, parameters, strict=True)
+        values = [torch.zeros_like(one) if got is None else got for got, one in pairs]
+        found.append(dict(zip(names, values, strict=True)))
+    return found
+
+
+def _agrees(task: Task, way: Pass, inputs: Fields, targets: Field, wanted: list[dict[str, Tensor]]) -> bool:
+    """Tell whether the gradients found this way are autograd's; with dropout, `torch.func` can only be like them."""
+    found = _gradients(task, way, made_up(inputs, targets, _FEW), Batch(_FEW))
+    if way is not one_by_one and not isinstance(way, ByRules) and _is_random(task, inputs, targets):
+        return True
+    for name, values in found.items():
+        exact = torch.stack([each[name] for each in wanted])
+        scale = max(float(exact.abs().max()), 1e-6)
+        if not float((values - exact).abs().max()) <= _TOLERANCE[task.bfloat16] * scale:
+            return False
+    return not any(each[name].any() for each in wanted for name in each if name not in found)
+
+
+def _gradients(task: Task, way: Pass, examples: Examples, batch: Batch) -> dict[str, Tensor]:
+    torch.manual_seed(0)
+    forms: dict[str, Form] = way(task, examples, batch)
+    return {name: form.stacked() for name, form in forms.items()}
+
+
+def _is_random(task: Task, inputs: Fields, targets: Field) -> bool:
+    examples = made_up(inputs, targets, _FEW)
+    first = task.losses(examples)
+    return not torch.equal(first, task.losses(examples))
+
+
+def _score(task: Task, inputs: Fields, targets: Field) -> tuple[Step, ...]:
+    """Return the score of the model; see `score`."""
+    roles: list[str] = []
+    for _ in range(_MOST_GUESSES):
+        small = _heard(task, inputs, targets, _SIZES[0], roles)
+        large = _heard(task, inputs, targets, _SIZES[1], small.roles)
+        roles, steps = compared(small, large, _SIZES)
+        if steps is not None:
+            return _laid_out(task, inputs, targets, tuple(steps))
+    raise Unforeseen
+
+
+def _heard(task: Task, inputs: Fields, targets: Field, size: int, roles: list[str]) -> Guessing:
+    guessing = Guessing(size, roles)
+    with Listener(task.trained, guessing, Batch(size)):
+        _losses(task, made_up(inputs, targets, size))
+    return guessing
+
+
+def _laid_out(task: Task, inputs: Fields, targets: Field, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the score with the order of merged dimensions, as the gradient of one example's loss shows it."""
+    listener = Listener(task.trained, Following(steps), Batch(_FEW))
+    listener.seen = []
+    with listener:
+        losses = _losses(task, made_up(inputs, targets, _FEW))
+    alone = torch.zeros(_FEW)
+    alone[1] = 1
+    run_backward(losses, listener.anchor, alone)
+    order = {id(step): step if _is_together(step, gradient) else scattered(step) for step, gradient in listener.seen}
+    return tuple(order.get(id(step), step) for step in steps)
+
+
+def _is_together(step: Step, gradient: Tensor) -> bool:
+    """Tell whether the gradient of example 1's loss lies in the entries that follow each other."""
+    if step.place is None or step.place.inner == 1:
+        return True
+    touched = gradient.movedim(step.place.dim, 0).flatten(1).ne(0).any(1)
+    touched[step.place.inner : 2 * step.place.inner] = False
+    return not touched.any()
+
+
+def _try_independence(task: Task, way: Pass, inputs: Fields, targets: Field, batch: Batch) -> None:
+    """Refuse a model in which another unit in the batch, ordinary or of NaN, changes a unit's loss or gradient."""
+    base = made_up(inputs, targets, batch.examples)
+    for changed in (_with_strangers(base, inputs, targets, batch), _with_broken(base, batch)):
+        before, after = _losses(task, base), _losses(task, changed)
+        kept = _kept(batch)
+        rows = kept.repeat_interleave(batch.rows)
+        if not torch.equal(before[rows], after[rows]) or not _same(task, way, base, changed, batch, shift=0):
+            raise _not_independent(task)
+
+
+def _try_places(task: Task, way: Pass, inputs: Fields, targets: Field, batch: Batch) -> None:
+    """Refuse a shape in which a unit's own numbers depend on its place, or on whom it sits with."""
+    base = made_up(inputs, targets, batch.examples)
+    changed = _with_broken(_with_strangers(base, inputs, targets, batch), batch)
+    shift = 0 if batch.units == 1 or _is_random(task, inputs, targets) else 1
+    if not _same(task, way, base, _rolled(changed, shift * batch.rows), batch, shift):
+        raise ArgumentError(
+            f"with micro_batch={batch.units} an example's numbers depend, in their last bits, on its place in the batch, so "
+            "whoever leaves would move everybody else's gradient; choose another micro_batch, such as a multiple of 16",
+            "SRD-T107",
+        )
+
+
+def _kept(batch: Batch) -> Tensor:
+    """Return which units stay when every second one is changed."""
+    return torch.arange(batch.units) % 2 == 0
+
+
+def _with_strangers(base: Examples, inputs: Fields, targets: Field, batch: Batch) -> Examples:
+    """Return the batch with every second unit replaced by another one."""
+    others = made_up(inputs, targets, batch.examples, first=batch.examples + 1)
+    rows = ~_kept(batch).repeat_interleave(batch.rows)
+    pairs = zip(base.inputs, others.inputs, strict=True)
+    return Examples(
+        tuple(_mixed(one, two, rows) for one, two in pairs), _mixed(base.targets, others.targets, rows), base.weights
+    )
+
+
+def _with_broken(base: Examples, batch: Batch) -> Examples:
+    """Return the batch with NaN in every fourth unit, where there are floats."""
+    rows = (torch.arange(batch.units) % 4 == 1).repeat_interleave(batch.rows)
+    floats = [_mixed(each, torch.full_like(each, torch.nan), rows) if each.is_floating_point() else each for each in base.inputs]
+    return replace(base, inputs=tuple(floats))
+
+
+def _mixed(one: Tensor, two: Tensor, rows: Tensor) -> Tensor:
+    return torch.where(rows.view(-1, *[1] * (one.dim() - 1)), two, one)
+
+
+def _rolled(examples: Examples, rows: int) -> Examples:
+    return Examples(
+        tuple(each.roll(rows, 0) for each in examples.inputs), examples.targets.roll(rows, 0), examples.weights
+    )
+
+
+def _same(task: Task, way: Pass, base: Examples, changed: Examples, batch: Batch, shift: int) -> bool:
+    """Tell whether the units that stayed have the same bits, in a batch where everybody sits `shift` places further."""
+    torch.manual_seed(0)
+    before = way(task, base, batch)
+    torch.manual_seed(0)
+    after = way(task, changed, batch)
+    stayed = _kept(batch).nonzero().flatten().tolist()
+    pairs = [(before[name], after[name]) for name in before]
+    return before.keys() == after.keys() and all(
+        _equal(one.own(unit), two.own((unit + shift) % batch.units)) for one, two in pairs for unit in stayed
+    )
+
+
+def _equal(one: tuple[Tensor, ...], two: tuple[Tensor, ...]) -> bool:
+    return all(torch.equal(first, second) for first, second in zip(one, two, strict=True))
