@@ -8,6 +8,7 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``ledger``      the durable, tamper-evident record of every price paid
 ``data``        what is protected: data sets, units, neighbouring relations, declarations, sources
 ``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
+``learn``       models: private training, teachers, predictions
 ``gate``        plan, price, reserve, run, settle: the one way to a release
 ``serve``       the skins: a ledger on one machine, the command line, the service and its client
 ``audit``       attacks on others and on ourselves; what a stranger can verify
@@ -35,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from . import accounting, mechanisms, noise, query  # not audit: what is below it may import this
+    from . import accounting, learn, mechanisms, noise, query  # not audit: what is below it may import this
     from .accounting.account import Account, unlimited
     from .accounting.bound import ROW, Bound, Unit
     from .accounting.budget import Budget, budget
@@ -129,7 +130,7 @@ _HOME = {
     "when": "query.frame.when",
     "within": "query.words",
 }
-_ROOMS = ("accounting", "audit", "data", "mechanisms", "noise", "query")
+_ROOMS = ("accounting", "audit", "data", "learn", "mechanisms", "noise", "query")
 
 __all__ = [
     "ROW",
@@ -163,6 +164,7 @@ __all__ = [
     "keys",
     "lag",
     "lead",
+    "learn",
     "limits",
     "lit",
     "maximum",

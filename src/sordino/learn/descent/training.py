@@ -9,12 +9,12 @@ many were clipped, who or how many were in a batch, and what went wrong with dat
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -32,17 +32,30 @@ from sordino.learn.run.examples import Examples, People
 from sordino.learn.run.plan import Recipe, Trained, TrainingPlan
 from sordino.learn.run.pricing import budget_of_its_own, least_multiplier
 from sordino.learn.run.rows import Array
-from sordino.learn.run.sampling import Draws, sampler
+from sordino.learn.run.sampling import Draws, most_drawn, sampler
 from sordino.learn.run.tranches import Tranches
 
 from .noise_ahead import NoiseAhead
 from .noisy_sum import NoisyMean
 from .saved import flattened, restored
+from .task import Loss, fields_of, per_example, tensors_of
 
 MUTE = (
     "the training could not go on; what was charged stays charged. Try the model and the loss on made-up examples of "
     "the same shape, or ask the data's owner"
 )
+
+
+class Stateful(Protocol):
+    """What torch can take a state from and give it back to."""
+
+    def state_dict(self) -> Any:
+        """Return the state."""
+        ...
+
+    def load_state_dict(self, state_dict: Any) -> Any:
+        """Take a state over."""
+        ...
 
 
 class Training:
@@ -61,15 +74,16 @@ class Training:
         sampling: "poisson", "fixed-size" or "one-pass".
         clipping: "flat", "layer" or "automatic".
         tranche: how many steps are charged at once; an epoch if left out.
-        optimizer: kept in checkpoints if given.
         checkpoint: a file that the training is kept in after every tranche, and goes on from if it is there.
+        kept: what else belongs in a checkpoint: the optimizer, a schedule, an average; whatever has a state_dict.
         micro_batch: how many units are computed at once; less takes less memory.
+        per_owner: how many examples of one owner are computed at once, where a unit is an owner.
     """
 
     def __init__(
         self,
         model: nn.Module,
-        loss: Callable[..., Tensor],
+        loss: Loss,
         examples: Examples,
         *,
         budget: DataAccount[Any],
@@ -84,15 +98,26 @@ class Training:
         sampling: str = "poisson",
         clipping: str = "flat",
         tranche: int | None = None,
-        optimizer: torch.optim.Optimizer | None = None,
         checkpoint: str | Path | None = None,
-        micro_batch: int | None = None,
+        kept: Sequence[Stateful] = (),
+        micro_batch: int = 128,
+        per_owner: int = 8,
     ) -> None:
         check_account(budget, examples)
         samples = sampler(sampling, batch, examples.size)
         radius = rational("clip", clip, above=0)
-        gradients = ClippedGradients(model, loss, clip=float(radius), clipping=clipping, micro_batch=micro_batch)
-        gradients.check(examples.like)
+        self._fields = fields_of(examples, model)
+        gradients = ClippedGradients(
+            model,
+            per_example(loss),
+            inputs=self._fields[0],
+            targets=self._fields[1],
+            clip=float(radius),
+            clipping=clipping,
+            micro_batch=min(micro_batch, samples.batch),
+            per_owner=1 if examples.owners is None else per_owner,
+        )
+        most = most_drawn(samples.rate, examples.size)
         count = _steps(steps, epochs, samples.batch, examples.size)
         if noise is None:
             own = budget_of_its_own(budget.budget, epsilon, delta, rho)
@@ -105,18 +130,18 @@ class Training:
             samples,
             count,
             _tranche(tranche, samples.least, samples.batch, examples.size),
-            sum(each.numel() for each in gradients.parameters),
+            sum(each.numel() for each in model.parameters() if each.requires_grad),
             radius,
-            Fraction(gradients.allowance),
+            Fraction(gradients.allowance(most)) / radius,
             multiplier,
             digest_of(_description(model)),
-            {"clipping": clipping, "loss": type(loss).__name__},
+            {"clipping": clipping, "loss": getattr(loss, "__qualname__", type(loss).__qualname__)},
         )
         self.model = model
         self._examples = examples
         self._account = budget
         self._gradients = gradients
-        self._optimizer = optimizer
+        self._kept: tuple[Stateful, ...] = (model, *kept)
         self._path = None if checkpoint is None else Path(checkpoint)
         self._tranches: Tranches | None = None
         self._open = ExitStack()
@@ -174,23 +199,28 @@ class Training:
             self._draws = self.recipe.sampler.draws(len(self._people))
         units = self._draws(within)
         parts, owners = self._people.take(units)
-        tensors = [_tensor(part, self._gradients.dtype) for part in parts]
-        total = self._gradients.sum(*tensors, owners=torch.from_numpy(owners), units=len(units))
+        *inputs, targets = tensors_of(parts, (*self._fields[0], self._fields[1]))
+        owner = None if self._examples.owners is None else torch.from_numpy(owners)
+        sums = self._gradients.sum(tuple(inputs), targets, owner).gradients
+        total = torch.cat([sums[name].flatten() for name, _ in self._trained()])
         return self._noisy.release(total, plan.grant_of_step())
+
+    def _trained(self) -> list[tuple[str, nn.Parameter]]:
+        return [(name, each) for name, each in self.model.named_parameters() if each.requires_grad]
 
     def _scatter(self, mean: Tensor) -> None:
         start = 0
-        for each in self._gradients.parameters:
+        for _, each in self._trained():
             each.grad = mean[start : start + each.numel()].view_as(each).to(each.dtype)
             start += each.numel()
 
     def _keep(self, step: int) -> str:
         arrays: dict[str, Array] = {}
-        texts = {"model": flattened(self.model.state_dict(), "model", arrays)}
+        texts = {"0": flattened(self.model.state_dict(), "0", arrays)}
         digest = weights_digest(arrays)
         if self._path is not None:
-            if self._optimizer is not None:
-                texts["optimizer"] = flattened(self._optimizer.state_dict(), "optimizer", arrays)
+            for place, each in enumerate(self._kept[1:], 1):
+                texts[f"{place}"] = flattened(each.state_dict(), f"{place}", arrays)
             Checkpoint(digest_of(self.recipe), step, arrays, texts).save(self._path)
         return digest
 
@@ -198,9 +228,9 @@ class Training:
         found = None if self._path is None else Checkpoint.load(self._path, digest_of(self.recipe))
         if found is None:
             return 0
-        self.model.load_state_dict(restored(found.texts["model"], found.arrays))
-        if self._optimizer is not None and "optimizer" in found.texts:
-            self._optimizer.load_state_dict(restored(found.texts["optimizer"], found.arrays))
+        for place, each in enumerate(self._kept):
+            if f"{place}" in found.texts:
+                each.load_state_dict(restored(found.texts[f"{place}"], found.arrays))
         return found.step
 
 
@@ -245,9 +275,3 @@ def _tranche(tranche: int | None, least: int, batch: int, size: int) -> int:
 def _description(model: nn.Module) -> list[Any]:
     sizes = [[name, list(each.shape), str(each.dtype), each.requires_grad] for name, each in model.named_parameters()]
     return [repr(model), sizes]
-
-
-def _tensor(part: Array, dtype: torch.dtype) -> Tensor:
-    """Return an array as a tensor: reals as the model has them, whole numbers as torch wants labels."""
-    found = torch.from_numpy(part)
-    return found.to(dtype) if found.is_floating_point() else found.long()

@@ -13,8 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.accounting.bound import Unit
 from sordino.accounting.budget import Budget
-from sordino.accounting.event import Event
 from sordino.accounting.events import Gaussian as GaussianEvent
 from sordino.accounting.events import Repeated
 from sordino.accounting.filter import Filter
@@ -105,10 +105,9 @@ def predictions(
     """
     check_account(budget, examples)
     count = whole("answers", answers, least=1)
-    way = _way(budget.budget, epsilon, delta, rho, count, examples)
-    plan = PredictionPlan(
-        examples.name, examples.unit, whole("parts", parts, least=2), whole("classes", classes, least=2), count, way
-    )
+    kinds = whole("classes", classes, least=2)
+    way = _way(budget.budget, epsilon, delta, rho, count, kinds, examples.unit)
+    plan = PredictionPlan(examples.name, examples.unit, whole("parts", parts, least=2), kinds, count, way)
     work = budget.begin(plan) if resume is None else budget.resume(resume, plan)
     return Predictions(plan, Ensemble(examples, plan.models, plan.classes, fit), work)
 
@@ -119,18 +118,17 @@ def _way(
     delta: Number | None,
     rho: Number | None,
     answers: int,
-    examples: Examples,
+    classes: int,
+    unit: Unit,
 ) -> Noisy | Flipped:
     """Return the least noise with which all answers cost what was given."""
     if rho is None and delta is None and account is not None and account.calculus == "pure":
         share = rational("epsilon", epsilon, above=0) / answers
-        return Flipped(PermuteAndFlip.for_epsilon(share, Flipped.bound_of(examples.unit)))
+        return Flipped(PermuteAndFlip.for_epsilon(share, Flipped.bound_of(unit), classes))
     rule = Filter.open(budget_of_its_own(account, epsilon, delta, rho))
 
-    def built(multiplier: Any) -> Event:
-        return Repeated(GaussianEvent(multiplier**2), answers)
-
-    return Noisy(Gaussian.for_rho(1 / (2 * used_whole(built, rule) ** 2), votes_bound(examples.unit)))
+    multiplier = used_whole(lambda each: Repeated(GaussianEvent(each**2), answers), rule)
+    return Noisy(Gaussian.for_rho(1 / (2 * multiplier**2), votes_bound(unit)))
 
 
 def _recorded(work: Work, answers: int) -> int:

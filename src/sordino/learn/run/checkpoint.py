@@ -42,7 +42,8 @@ class Checkpoint:
         manifest = np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)
         scratch = path.with_name(f"{path.name}.part")
         with open(scratch, "wb") as file:
-            np.savez(file, **{_MANIFEST: manifest}, **{f"/{name}": each for name, each in self.arrays.items()})
+            named: dict[str, Any] = {f"/{name}": each for name, each in self.arrays.items()}
+            np.savez(file, manifest=manifest, **named)
             file.flush()
             os.fsync(file.fileno())
         os.replace(scratch, path)

@@ -36,6 +36,8 @@ class Examples:
     neighbours: Neighbours
     rows: Rows
     owners: Array | None = None
+    classes: int | None = None
+    """How many classes labels have, if that was declared; a label beyond counts for nothing."""
 
     @property
     def like(self) -> tuple[Like, ...]:
@@ -90,6 +92,7 @@ def examples(
     owners: Any = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     like: tuple[Any, ...] | None = None,
+    classes: int | None = None,
 ) -> Examples:
     """Declare examples: arrays with a row for each (features, labels), an Arrow table, or a data set of torch's kind.
 
@@ -101,6 +104,7 @@ def examples(
         owners: for each example whose it is: all examples of one owner count as one unit.
         neighbours: the change of one unit that is protected against.
         like: one made-up item, where what items look like cannot be read off a type.
+        classes: how many classes there are, where labels are classes, from 0.
     """
     if not isinstance(name, str) or not name.strip():
         raise ArgumentError("examples need a name, to which everything is charged", "SRD-A001")
@@ -113,7 +117,8 @@ def examples(
             "SRD-A003",
         )
     public = whole("size", size, least=1)
-    return Examples(name, public, who, neighbours, rows_of(parts, like), _owners(owners))
+    kinds = None if classes is None else whole("classes", classes, least=2)
+    return Examples(name, public, who, neighbours, rows_of(parts, like), _owners(owners), kinds)
 
 
 def _owners(given: Any) -> Array | None:

@@ -20,6 +20,7 @@ from sordino.errors import ArgumentError
 
 from .sampling import Sampler
 
+
 def least_multiplier(sampler: Sampler, steps: int, budget: Budget) -> Fraction:
     """Return the least noise multiplier with which all steps fit `budget`, charged one after the other."""
     return used_whole(lambda multiplier: sampler.event(Gaussian(multiplier**2), steps), Filter.open(budget))

@@ -123,8 +123,7 @@ def _arrays(part: Any) -> list[Array]:
         return [np.stack([np.asarray(part.column(name)) for name in part.column_names], axis=1)]
     if not _is_array(part):
         raise ArgumentError(
-            "examples must be arrays, Arrow tables or a data set with numbered items, not "
-            f"{type(part).__name__}",
+            f"examples must be arrays, Arrow tables or a data set with numbered items, not {type(part).__name__}",
             "SRD-A001",
         )
     found = np.asarray(part)

@@ -52,6 +52,11 @@ class Sampler(Protocol):
         """The number of steps that cannot be cut: a tranche is a multiple of it."""
         ...
 
+    @property
+    def rate(self) -> Fraction:
+        """The probability with which a unit is in a step."""
+        ...
+
     def event(self, step: Event, steps: int) -> Event:
         """Return what `steps` steps run, each of them `step` if everybody took part."""
         ...
@@ -95,6 +100,11 @@ class FixedSize:
     neighbours: ClassVar[Neighbours] = Neighbours.REPLACE_ONE
     least: ClassVar[int] = 1
 
+    @property
+    def rate(self) -> Fraction:
+        """The part of all places that is drawn."""
+        return Fraction(self.batch, self.size)
+
     def event(self, step: Event, steps: int) -> Event:
         """Return sampled steps."""
         return Repeated(FixedSizeSampled(step, self.batch, self.size), steps)
@@ -123,6 +133,11 @@ class OnePass:
         """The steps of one epoch."""
         return math.ceil(Fraction(self.size, self.batch))
 
+    @property
+    def rate(self) -> Fraction:
+        """One of the steps of an epoch."""
+        return Fraction(1, self.least)
+
     def event(self, step: Event, steps: int) -> Event:
         """Return one step for each epoch that is begun."""
         return Repeated(step, math.ceil(Fraction(steps, self.least)))
@@ -139,6 +154,27 @@ class OnePass:
 
         return draw
 
+
+def most_drawn(rate: Fraction, size: int) -> int:
+    """Return how many of `size` units are drawn at most, each by itself at `rate`: more with a probability below 2⁻¹⁰⁰.
+
+    By Chernoff's bound: P[more than k] ≤ e^(−size·KL(k/size ‖ rate)). (Hoeffding 1963, Theorem 1.)
+    """
+    low, high = math.floor(rate * size), size
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if _divergence(middle / size, float(rate)) * size > _RARE else (middle + 1, high)
+    return low
+
+
+def _divergence(share: float, rate: float) -> float:
+    if share <= rate:
+        return 0.0
+    rest = (1 - share) * math.log((1 - share) / (1 - rate)) if share < 1 else 0.0
+    return share * math.log(share / rate) + rest
+
+
+_RARE = 101 * math.log(2)
 
 SAMPLERS: dict[str, Callable[[int, int], Sampler]] = {each.name: each for each in (Poisson, FixedSize, OnePass)}
 

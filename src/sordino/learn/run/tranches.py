@@ -1,4 +1,4 @@
-"""Paying for a training as it goes: tranche after tranche, each reserved before its first step and settled after its last.
+"""Paying for a training as it goes: each tranche is reserved before its first step and settled after its last.
 
 In a filter tranches of independently noised steps cost together what the whole costs. So whoever stops early just stops
 reserving: no refund exists. Whatever interrupts a tranche leaves it charged; steps that are run again are paid again.

@@ -1,1 +1,1 @@
-"""A teacher ensemble (PATE): models on disjoint parts vote on public examples, and a student learns from the answers."""
+"""A teacher ensemble (PATE): models on disjoint parts vote on public things, and a student learns from the answers."""

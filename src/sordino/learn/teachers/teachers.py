@@ -27,7 +27,9 @@ from sordino.learn.run.voting import Ensemble, Fit, things_asked
 
 from .plan import Check, LabelPlan, Labels
 
-_MUTE = "the teachers could not be asked; what was charged stays charged. Try `fit` on made-up examples of the same shape"
+_MUTE = (
+    "the teachers could not be asked; what was charged stays charged. Try `fit` on made-up examples of the same shape"
+)
 
 
 class Teachers:
