@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,27 +59,36 @@ class Checkpoint:
         """Return the checkpoint in a file, None if there is no file; refuse what is not one of this recipe."""
         if not path.exists():
             return None
-        try:
-            with np.load(path, allow_pickle=False) as found:
-                said = json.loads(found[_MANIFEST].tobytes())
-                arrays = {name[1:]: found[name] for name in found.files if name != _MANIFEST}
-            kept = cls(str(said["recipe"]), int(said["step"]), arrays, dict(said["texts"]))
-            whole = said["digest"] == weights_digest(arrays)
-        except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile):
-            whole, kept = False, None
-        if kept is None or not whole:
+        kept = _read(path)
+        if kept is None:
             raise ArgumentError(
                 "this checkpoint is not as it was written: use an older copy, or train from the beginning with "
                 "another file",
-                "SRD-A006",
+                "SRD-T001",
             )
         if kept.recipe != recipe:
             raise ArgumentError(
                 "this checkpoint belongs to another training: its model, data, noise or number of steps differ; name "
                 "another file, or train as it was begun",
-                "SRD-A006",
+                "SRD-T001",
             )
         return kept
+
+
+_UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
+"""What NumPy and an archive raise at files that were cut, changed or are something else."""
+
+
+def _read(path: Path) -> Checkpoint | None:
+    """Return what a file holds, None if that is not what was written."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as found:
+            said = json.loads(found[_MANIFEST].tobytes())
+            arrays = {name[1:]: found[name] for name in found.files if name != _MANIFEST}
+        kept = Checkpoint(str(said["recipe"]), int(said["step"]), arrays, dict(said["texts"]))
+        return kept if said["digest"] == weights_digest(arrays) else None
+    except _UNREADABLE:
+        return None
 
 
 def weights_digest(arrays: Mapping[str, Array]) -> str:
