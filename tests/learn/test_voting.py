@@ -79,7 +79,7 @@ def test_teachers_label_and_are_charged_before_they_are_fitted() -> None:
     assert labels.labels.tolist() == [1, 0, 1]
     assert data.history[0].event == Repeated(Gaussian(16, 2), 3)
     assert priced.charge == data.history[0].charge
-    ensemble.label(ASKED, sigma=4)
+    ensemble.label(ASKED[:1], sigma=4)
     assert len(sizes) == 40  # fitted once
     with pytest.raises(BudgetError):
         teachers(given, count=40, classes=2, fit=fit, budget=account(given)).label(ASKED, sigma="0.1")
