@@ -2,8 +2,8 @@
 
 **Guarantee**: let S be what `ClippedGradients.sum` returns, and S′ the same without one unit. Then ‖S − S′‖₂ is at most
 `bound(units)`, the clip plus an allowance for rounding, whatever the data: NaN, infinities, denormals, cancelling terms.
-**Proof.** Every pass has one constant shape, so each unit's own numbers are the same bits whoever else is there (tried
-in `rehearsal`). From them follow its gradient G, exactly what a form stands for, and a factor f with f‖G‖ ≤ clip, as
+**Proof.** Every pass has one constant shape, so each unit's own numbers are the same bits whoever else is there, in the
+same seat, and if `movable` in any seat (tried in `rehearsal`). From them follow its gradient G, exactly what a form stands for, and a factor f with f‖G‖ ≤ clip, as
 norms are never under-estimated (`rounding`, `forms`, `clipping`). The exact sums differ by one fG. Each computed sum is
 off by at most γ·Σ fᵢ‖Gᵢ‖ ≤ γ·units·clip, where γ counts the roundings on a number's way into the sum (`forms`), and
 products that are lost below the smallest normal float add no more than √parameters times that many of them.
@@ -87,10 +87,20 @@ class ClippedGradients:
             raise ArgumentError("either views of examples or owners of examples, not both", "SRD-T102")
         self._batch = Batch(whole("micro_batch", micro_batch, least=1, most=2**20), rows * self._views)
         self._task = Task(model, loss, bfloat16)
-        self._pass = rehearsed(self._task, self._inputs, targets, self._batch)
+        found = rehearsed(self._task, self._inputs, targets, self._batch)
+        self._pass, self.movable = found.way, found.movable
         self._names = list(self._task.trained)
         self._parts = Clipping(clip, clipping, stability).parts(self._names)
         self.clipping = Clipping(clip, clipping, stability)
+
+    movable: bool
+    """Whether a unit's numbers are the same bits wherever it sits.
+
+    If not, whoever leaves must leave an empty seat: seats are then drawn at random, without replacement, from a public
+    number of them (units beyond that number cannot sit), and `sum` gets them. As a random choice of seats for all but
+    one is what a random choice for all leaves to the others, sums with and without a unit can be compared seat by seat.
+    Where a unit is replaced, never removed, or the sampler keeps a place for everybody, seats are fixed anyway.
+    """
 
     @property
     def clip(self) -> float:
@@ -116,14 +126,21 @@ class ClippedGradients:
         """Return how far one unit more or less moves a sum over at most so many `units`, in the 2-norm."""
         return math.nextafter(self.clip + self.allowance(units), math.inf)
 
-    def sum(self, inputs: Tensor | tuple[Tensor, ...], targets: Tensor, owner: Tensor | None = None) -> Sums:
+    def sum(
+        self,
+        inputs: Tensor | tuple[Tensor, ...],
+        targets: Tensor,
+        owner: Tensor | None = None,
+        seats: Tensor | None = None,
+    ) -> Sums:
         """Return the clipped sums over a batch of any size, also of none.
 
         With views, inputs are (examples, views, …) and targets (examples, …). `owner` holds a whole number for each
-        example; all examples with the same one are clipped together.
+        example; all examples with the same one are clipped together. `seats` holds another whole number for each unit
+        (owners in the order of their numbers): where it sits. See `movable` for when it must be given, and how.
         """
         try:
-            return self._sum(inputs if isinstance(inputs, tuple) else (inputs,), targets, owner)
+            return self._sum(inputs if isinstance(inputs, tuple) else (inputs,), targets, owner, seats)
         except Exception:  # a model's own words may hold data
             raise RunError(
                 "a step of the training could not be computed; the model or its loss does something with this data that "
@@ -131,17 +148,22 @@ class ClippedGradients:
                 "SRD-R006",
             ) from None
 
-    def _sum(self, inputs: tuple[Tensor, ...], targets: Tensor, owner: Tensor | None) -> Sums:
+    def _sum(
+        self, inputs: tuple[Tensor, ...], targets: Tensor, owner: Tensor | None, seats: Tensor | None
+    ) -> Sums:
         totals = {name: torch.zeros_like(value) for name, value in self._task.trained.items()}
         norms = [torch.zeros(0, dtype=torch.float64)]
         count = len(targets)
         if self._views > 1:
             inputs = tuple(each.flatten(0, 1) for each in inputs)
             targets = targets.repeat_interleave(self._views, 0)
-        seatings = seated(count, self._batch) if owner is None else seated_by_owner(owner, self._batch)
+        if owner is None:
+            seatings = seated(count, self._batch, seats)
+        else:
+            seatings = seated_by_owner(owner, self._batch, seats)
         for seating in seatings:
             forms = [self._pass(self._task, self._examples(inputs, targets, at), seating.batch) for at in seating.places]
-            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms))[: seating.units])
+            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms))[seating.taken])
         return Sums(totals, torch.cat(norms))
 
     def _examples(self, inputs: tuple[Tensor, ...], targets: Tensor, places: Tensor) -> Examples:
