@@ -83,7 +83,7 @@ def test_gram_norms_are_never_too_small_and_the_same_test_refutes_plain_ones(com
         exact = float((left.double().transpose(1, 2) @ right.double()).square().sum())
         assert float(Products(left, right).squared_norms()) >= exact
         worst = max(worst, exact / max(float(plain_gram_norms(left, right)), 1e-12))
-    assert worst > 1.01, "plain Gram norms are too small here"
+    assert worst > 1.001, "plain Gram norms are too small here"
 
 
 BROKEN: dict[str, Callable[[Tensor], Tensor]] = {
