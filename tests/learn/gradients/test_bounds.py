@@ -1,4 +1,4 @@
-"""No unit moves the sum by more than the bound, whatever it holds; and the sum's rounding stays within its allowance."""
+"""No unit moves the sum by more than the bound, whatever it holds; rounding stays within its allowance."""
 
 from __future__ import annotations
 
@@ -134,7 +134,9 @@ def test_a_nan_counts_exactly_nothing() -> None:
 
 def test_labels_outside_of_their_field_count_nothing() -> None:
     torch.manual_seed(0)
-    clipped = ClippedGradients(nn.Linear(3, 2), CROSS_ENTROPY, inputs=Field((3,)), targets=LABELS, clip=1, micro_batch=2)
+    clipped = ClippedGradients(
+        nn.Linear(3, 2), CROSS_ENTROPY, inputs=Field((3,)), targets=LABELS, clip=1, micro_batch=2
+    )
     alone = clipped.sum(torch.ones(1, 3), torch.tensor([1]))
     for label in (2, -1, -100, 2**40):
         both = clipped.sum(torch.ones(2, 3), torch.tensor([1, label]))
@@ -218,4 +220,5 @@ def test_the_allowance_grows_with_units_and_is_small() -> None:
     clipped = ClippedGradients(nn.Linear(3, 2), CROSS_ENTROPY, inputs=Field((3,)), targets=LABELS, clip=2.0)
     assert 0 < clipped.allowance(1) < clipped.allowance(512) < 0.01 * clipped.clip
     assert clipped.bound(512) >= clipped.clip + clipped.allowance(512)
+    assert clipped.allowance(512) < clipped.allowance(512, seats=1024) < clipped.allowance(512, owners=True)
     assert clipped.allowance(0) < 1e-30

@@ -120,7 +120,10 @@ def test_what_cannot_be_clipped_by_unit_is_refused_with_the_fix(name: str) -> No
 
 PASSING: dict[str, tuple[Callable[[], nn.Module], Field]] = {
     "dropout": (lambda: nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.5), nn.Linear(8, 3)), VECTOR),
-    "dropout without a rule": (lambda: nn.Sequential(nn.Linear(6, 8), nn.PReLU(), nn.Dropout(0.5), nn.Linear(8, 3)), VECTOR),
+    "dropout without a rule": (
+        lambda: nn.Sequential(nn.Linear(6, 8), nn.PReLU(), nn.Dropout(0.5), nn.Linear(8, 3)),
+        VECTOR,
+    ),
     "in place": (lambda: nn.Sequential(nn.Linear(6, 8), nn.ReLU(inplace=True), nn.Linear(8, 3)), VECTOR),
     "frozen below": (lambda: nn.Sequential(nn.Linear(6, 8).requires_grad_(False), nn.ReLU(), nn.Linear(8, 3)), VECTOR),
     "starts at zero": (lambda: _zeroed(nn.Linear(6, 3)), VECTOR),
@@ -203,7 +206,12 @@ def test_bad_options_are_refused(options: dict[str, float], fix: str) -> None:
 
 
 def test_made_up_examples_lie_in_their_field() -> None:
-    for field in (Field((3, 2)), Field((4,), "int64", below=9, least=-3), Field((), "uint8", below=5), Field((2,), "bool")):
+    for field in (
+        Field((3, 2)),
+        Field((4,), "int64", below=9, least=-3),
+        Field((), "uint8", below=5),
+        Field((2,), "bool"),
+    ):
         values = field.made_up(100)
         assert values.shape == (100, *field.shape)
         assert not field.outside(values).any()

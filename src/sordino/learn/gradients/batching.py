@@ -47,11 +47,12 @@ def seated_by_owner(owner: Tensor, batch: Batch, seats: Tensor | None = None) ->
     """
     owners, inverse, counts = torch.unique(owner, return_inverse=True, return_counts=True)
     by_owner = torch.argsort(inverse, stable=True).split(counts.tolist()) if len(owners) else ()
-    small = counts <= batch.rows
-    yield from _passes([rows for rows in by_owner if len(rows) <= batch.rows], batch, None if seats is None else seats[small])
+    few = [rows for rows in by_owner if len(rows) <= batch.rows]
+    yield from _passes(few, batch, None if seats is None else seats[counts <= batch.rows])
     for rows in by_owner:
         if len(rows) > batch.rows:
-            yield Seating(tuple(_alone(part, batch) for part in rows.split(batch.examples)), torch.zeros(1, dtype=torch.int64))
+            parts = tuple(_alone(part, batch) for part in rows.split(batch.examples))
+            yield Seating(parts, torch.zeros(1, dtype=torch.int64))
 
 
 def _passes(units: list[Tensor], batch: Batch, seats: Tensor | None) -> Iterator[Seating]:

@@ -17,7 +17,6 @@ from torch import Tensor
 from .forms import Stacked
 from .rule import Call, Forms, Rule, rule, summed, working
 
-
 _AT_ONCE = 32
 """Examples whose windows are laid out together: few enough to stay in the processor's cache."""
 

@@ -155,7 +155,10 @@ class Products:
 
 @dataclass
 class Rows:
-    """Gradients of which few rows are not zero: row `rows[j]` of unit `units[j]` is `values[j]`; units in order, each pair once."""
+    """Gradients of which few rows are not zero: row `rows[j]` of unit `units[j]` is `values[j]`.
+
+    Units are in order, and each pair of unit and row is there once.
+    """
 
     units: Tensor
     rows: Tensor

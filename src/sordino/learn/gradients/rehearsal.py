@@ -30,7 +30,7 @@ from .listening import Listener
 from .made_up import Field
 from .passing import ByRules, Examples, Loss, Pass, Task, by_functions, one_by_one, run_backward
 from .place import Batch
-from .score import Following, Guessing, Step, Unforeseen, Unheard, compared, scattered
+from .score import Following, Guessing, Step, UnforeseenError, UnheardError, compared, scattered
 
 _SIZES = (13, 17)
 _FEW = 4
@@ -95,7 +95,7 @@ def _nudged(model: nn.Module) -> nn.Module:
         for parameter in trial.parameters():
             if parameter.is_floating_point() and parameter.numel():
                 nudge = Field(tuple(parameter.shape)).made_up(1)[0].to(parameter.dtype)
-                parameter += nudge * 0.1 / max(1, parameter[0].numel() if parameter.dim() else 1) ** 0.5
+                parameter.add_(nudge * 0.1 / max(1, parameter[0].numel() if parameter.dim() else 1) ** 0.5)
     return trial
 
 
@@ -123,13 +123,11 @@ def _try_loss(task: Task, inputs: Fields, targets: Field) -> None:
             "SRD-T104",
         )
     changed = [
-        name
-        for name, value in task.model.named_buffers()
-        if name not in before or not torch.equal(value, before[name])
+        name for name, value in task.model.named_buffers() if name not in before or not torch.equal(value, before[name])
     ]
     if changed:
         raise ArgumentError(
-            f"buffer {changed[0]!r} changes with what passes through the model, so data would leave in it without noise; "
+            f"buffer {changed[0]!r} changes with what passes through the model, so data would leave without noise; "
             f"{_advice(task.model)}",
             "SRD-T105",
         )
@@ -150,7 +148,7 @@ def _way(task: Task, inputs: Fields, targets: Field) -> Pass:
         rules = ByRules(_score(task, inputs, targets))
         if _agrees(task, rules, inputs, targets, wanted):
             return rules
-    except (Unheard, Unforeseen):
+    except (UnheardError, UnforeseenError):
         pass
     for way in (by_functions, one_by_one):
         with suppress(RuntimeError), warnings.catch_warnings():  # what torch.func cannot do, or is slow at
@@ -162,7 +160,7 @@ def _way(task: Task, inputs: Fields, targets: Field) -> Pass:
 
 def _not_independent(task: Task) -> ArgumentError:
     return ArgumentError(
-        "examples of one batch are not independent: an example's loss or gradient changes with who else is there (batch "
+        "examples of one batch are not independent: a loss or a gradient changes with who else is there (batch "
         "normalization, contrastive losses, routing with a capacity), so no unit's part can be told apart and clipped; "
         f"{_advice(task.model)}",
         "SRD-T106",
@@ -177,7 +175,9 @@ def _by_autograd(task: Task, inputs: Fields, targets: Field) -> list[dict[str, T
     for at in range(_FEW):
         alone = torch.zeros(_FEW)
         alone[at] = 1
-        gradients = torch.autograd.grad(losses, parameters, alone.to(losses.dtype), retain_graph=True, allow_unused=True)
+        gradients = torch.autograd.grad(
+            losses, parameters, alone.to(losses.dtype), retain_graph=True, allow_unused=True
+        )
         pairs = zip(gradients, parameters, strict=True)
         values = [torch.zeros_like(one) if got is None else got for got, one in pairs]
         found.append(dict(zip(names, values, strict=True)))
@@ -219,7 +219,7 @@ def _score(task: Task, inputs: Fields, targets: Field) -> tuple[Step, ...]:
         roles, steps = compared(small, large, _SIZES)
         if steps is not None:
             return _laid_out(task, inputs, targets, tuple(steps))
-    raise Unforeseen
+    raise UnforeseenError
 
 
 def _heard(task: Task, inputs: Fields, targets: Field, size: int, roles: list[str]) -> Guessing:
@@ -251,9 +251,7 @@ def _is_together(step: Step, gradient: Tensor) -> bool:
     return not touched.any()
 
 
-def _try_independence(
-    task: Task, way: Pass, inputs: Fields, targets: Field, batch: Batch, number: int
-) -> None:
+def _try_independence(task: Task, way: Pass, inputs: Fields, targets: Field, batch: Batch, number: int) -> None:
     """Refuse a model in which another unit in the batch, ordinary or of NaN, changes a unit's loss or gradient.
 
     Each trial has examples of its own; in every second one the units at even seats stay, else those at odd ones.
