@@ -137,7 +137,7 @@ def imported(path: Path) -> set[str]:
 def test_what_is_imported_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    optional = [each for extra in ("postgres", "spark", "plot", "serve") for each in extras[extra]]
+    optional = [each for extra in ("learn", "postgres", "spark", "plot", "serve") for each in extras[extra]]
     names = {re.split(r"[\[<>= ]", each)[0].lower() for each in [*project["dependencies"], *optional]}
     known = {SAME_AS.get(name, name.replace("-", "_")) for name in names} | IF_THERE
     known |= {each for name in names for each in COMES_ALONG.get(name, ())}

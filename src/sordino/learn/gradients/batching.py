@@ -22,11 +22,11 @@ NOBODY = -1
 class Seating:
     """Who sits where in one or several passes whose gradients are added: (units, rows) of row numbers, −1 for nobody.
 
-    `units` is how many units are really there.
+    `taken` are the seats, numbers of units, that are taken.
     """
 
     places: tuple[Tensor, ...]
-    units: int
+    taken: Tensor
 
     @property
     def batch(self) -> Batch:
@@ -34,31 +34,38 @@ class Seating:
         return Batch(*self.places[0].shape)
 
 
-def seated(count: int, batch: Batch) -> Iterator[Seating]:
-    """Yield where `count` units with all their rows, one after another, sit."""
-    for start in range(0, count, batch.units):
-        numbers = torch.arange(start * batch.rows, (start + batch.units) * batch.rows)
-        numbers[numbers >= count * batch.rows] = NOBODY
-        yield Seating((numbers.view(batch.units, batch.rows),), min(batch.units, count - start))
+def seated(count: int, batch: Batch, seats: Tensor | None = None) -> Iterator[Seating]:
+    """Yield where `count` units with all their rows, one after another, sit: in order, or each in its own seat."""
+    rows = torch.arange(count * batch.rows).view(count, batch.rows)
+    yield from _passes([*rows], batch, seats)
 
 
-def seated_by_owner(owner: Tensor, batch: Batch) -> Iterator[Seating]:
+def seated_by_owner(owner: Tensor, batch: Batch, seats: Tensor | None = None) -> Iterator[Seating]:
     """Yield where the rows of owners sit: each owner is a unit, in the order of their numbers.
 
     An owner with more rows than a unit has places takes passes alone, as many as it needs, in the same shape.
     """
     owners, inverse, counts = torch.unique(owner, return_inverse=True, return_counts=True)
     by_owner = torch.argsort(inverse, stable=True).split(counts.tolist()) if len(owners) else ()
-    small = [rows for rows in by_owner if len(rows) <= batch.rows]
-    for start in range(0, len(small), batch.units):
-        some = small[start : start + batch.units]
-        places = torch.full((batch.units, batch.rows), NOBODY)
-        for at, rows in enumerate(some):
-            places[at, : len(rows)] = rows
-        yield Seating((places,), len(some))
+    few = [rows for rows in by_owner if len(rows) <= batch.rows]
+    yield from _passes(few, batch, None if seats is None else seats[counts <= batch.rows])
     for rows in by_owner:
         if len(rows) > batch.rows:
-            yield Seating(tuple(_alone(part, batch) for part in rows.split(batch.examples)), 1)
+            parts = tuple(_alone(part, batch) for part in rows.split(batch.examples))
+            yield Seating(parts, torch.zeros(1, dtype=torch.int64))
+
+
+def _passes(units: list[Tensor], batch: Batch, seats: Tensor | None) -> Iterator[Seating]:
+    """Yield the passes in which anybody sits."""
+    taken_seats = torch.arange(len(units)) if seats is None else seats
+    passes: dict[int, list[tuple[int, Tensor]]] = {}
+    for seat, rows in zip(taken_seats.tolist(), units, strict=True):
+        passes.setdefault(seat // batch.units, []).append((seat % batch.units, rows))
+    for number in sorted(passes):
+        places = torch.full((batch.units, batch.rows), NOBODY)
+        for seat, rows in passes[number]:
+            places[seat, : len(rows)] = rows
+        yield Seating((places,), torch.tensor([seat for seat, _ in passes[number]]))
 
 
 def _alone(rows: Tensor, batch: Batch) -> Tensor:

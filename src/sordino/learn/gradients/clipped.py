@@ -1,12 +1,13 @@
 """The sum over units of clipped gradients: what one step of private training takes from the data.
 
 **Guarantee**: let S be what `ClippedGradients.sum` returns, and S′ the same without one unit. Then ‖S − S′‖₂ is at most
-`bound(units)`, the clip plus an allowance for rounding, whatever the data: NaN, infinities, denormals, cancelling terms.
-**Proof.** Every pass has one constant shape, so each unit's own numbers are the same bits whoever else is there (tried
-in `rehearsal`). From them follow its gradient G, exactly what a form stands for, and a factor f with f‖G‖ ≤ clip, as
-norms are never under-estimated (`rounding`, `forms`, `clipping`). The exact sums differ by one fG. Each computed sum is
-off by at most γ·Σ fᵢ‖Gᵢ‖ ≤ γ·units·clip, where γ counts the roundings on a number's way into the sum (`forms`), and
-products that are lost below the smallest normal float add no more than √parameters times that many of them.
+`bound(units)`, the clip plus an allowance for rounding, whatever the data: NaN, infinities, denormals, cancellation.
+**Proof.** Every pass has one constant shape, so each unit's own numbers are the same bits whoever else is there, in the
+same seat, and if `movable` in any seat (tried in `rehearsal`). From them follow its gradient G, exactly what a form
+stands for, and a factor f with f‖G‖ ≤ clip, as norms are never under-estimated (`rounding`, `forms`, `clipping`). The
+exact sums differ by one fG. Each computed sum is off by at most γ·Σ fᵢ‖Gᵢ‖ ≤ γ·units·clip, where γ counts the roundings
+on a number's way into the sum (`forms`), and products that are lost below the smallest normal float add no more than
+√parameters times that many of them.
 **Assumes**: an example's gradient is a function of that example and of the model's public state; `rehearsal` tries it.
 **Source**: Abadi et al. 2016; Bu, Wang, Zha, Karypis 2023 (book-keeping: one backward pass); Higham 2002.
 """
@@ -87,10 +88,20 @@ class ClippedGradients:
             raise ArgumentError("either views of examples or owners of examples, not both", "SRD-T102")
         self._batch = Batch(whole("micro_batch", micro_batch, least=1, most=2**20), rows * self._views)
         self._task = Task(model, loss, bfloat16)
-        self._pass = rehearsed(self._task, self._inputs, targets, self._batch)
+        found = rehearsed(self._task, self._inputs, targets, self._batch)
+        self._pass, self.movable = found.way, found.movable
         self._names = list(self._task.trained)
         self._parts = Clipping(clip, clipping, stability).parts(self._names)
         self.clipping = Clipping(clip, clipping, stability)
+
+    movable: bool
+    """Whether a unit's numbers are the same bits wherever it sits.
+
+    If not, whoever leaves must leave an empty seat: seats are then drawn at random, without replacement, from a public
+    number of them (units beyond that number cannot sit), and `sum` gets them. As a random choice of seats for all but
+    one is what a random choice for all leaves to the others, sums with and without a unit can be compared seat by seat.
+    Where a unit is replaced, never removed, or the sampler keeps a place for everybody, seats are fixed anyway.
+    """
 
     @property
     def clip(self) -> float:
@@ -101,53 +112,66 @@ class ClippedGradients:
     def clip(self, clip: float) -> None:
         self.clipping = Clipping(clip, self.clipping.kind, self.clipping.stability)
 
-    def allowance(self, units: int) -> float:
-        """Return how much further than the clip one unit may move a sum over at most so many `units`, by rounding."""
+    def allowance(self, units: int, *, seats: int | None = None, owners: bool = False) -> float:
+        """Return how much further than the clip one unit may move a sum over at most so many `units`, by rounding.
+
+        It grows with the passes that are added up: as many as units need in order, or the public number of `seats`;
+        with `owners`, each of them may need passes of its own.
+        """
         count = whole("units", units, least=0, most=2**40)
-        passes = math.ceil(count / self._batch.units) + count // self._batch.units  # owners may need passes of their own
-        additions = passes * math.ceil(self._batch.units / BLOCK)
+        places = count if seats is None else whole("seats", seats, least=count, most=2**40)
+        additions = math.ceil(places / self._batch.units) * math.ceil(self._batch.units / BLOCK) + owners * count
         trained = list(self._task.trained.values())
         worst = max(roundoff(value.dtype) for value in trained)
         lost = max(float(torch.finfo(value.dtype).tiny) for value in trained)
         size = sum(value.numel() for value in trained)
         return 2 * (gamma(ROUNDINGS + additions, worst) * count * self.clip + math.sqrt(size) * 4 * (count + 1) * lost)
 
-    def bound(self, units: int) -> float:
+    def bound(self, units: int, *, seats: int | None = None, owners: bool = False) -> float:
         """Return how far one unit more or less moves a sum over at most so many `units`, in the 2-norm."""
-        return math.nextafter(self.clip + self.allowance(units), math.inf)
+        return math.nextafter(self.clip + self.allowance(units, seats=seats, owners=owners), math.inf)
 
-    def sum(self, inputs: Tensor | tuple[Tensor, ...], targets: Tensor, owner: Tensor | None = None) -> Sums:
+    def sum(
+        self,
+        inputs: Tensor | tuple[Tensor, ...],
+        targets: Tensor,
+        owner: Tensor | None = None,
+        seats: Tensor | None = None,
+    ) -> Sums:
         """Return the clipped sums over a batch of any size, also of none.
 
         With views, inputs are (examples, views, …) and targets (examples, …). `owner` holds a whole number for each
-        example; all examples with the same one are clipped together.
+        example; all examples with the same one are clipped together. `seats` holds another whole number for each unit
+        (owners in the order of their numbers): where it sits. See `movable` for when it must be given, and how.
         """
         try:
-            return self._sum(inputs if isinstance(inputs, tuple) else (inputs,), targets, owner)
+            return self._sum(inputs if isinstance(inputs, tuple) else (inputs,), targets, owner, seats)
         except Exception:  # a model's own words may hold data
             raise RunError(
-                "a step of the training could not be computed; the model or its loss does something with this data that "
-                "it did not do with made-up data of the declared fields",
-                "SRD-R006",
+                "a step of the training could not be computed: the model or its loss does something with the data that "
+                "it did not do with made-up data of the declared fields; the charge stands",
+                "SRD-R011",
             ) from None
 
-    def _sum(self, inputs: tuple[Tensor, ...], targets: Tensor, owner: Tensor | None) -> Sums:
+    def _sum(self, inputs: tuple[Tensor, ...], targets: Tensor, owner: Tensor | None, seats: Tensor | None) -> Sums:
         totals = {name: torch.zeros_like(value) for name, value in self._task.trained.items()}
         norms = [torch.zeros(0, dtype=torch.float64)]
         count = len(targets)
         if self._views > 1:
             inputs = tuple(each.flatten(0, 1) for each in inputs)
             targets = targets.repeat_interleave(self._views, 0)
-        seatings = seated(count, self._batch) if owner is None else seated_by_owner(owner, self._batch)
+        seatings = seated(count, self._batch, seats) if owner is None else seated_by_owner(owner, self._batch, seats)
         for seating in seatings:
-            forms = [self._pass(self._task, self._examples(inputs, targets, at), seating.batch) for at in seating.places]
-            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms))[: seating.units])
+            passes = [self._examples(inputs, targets, places) for places in seating.places]
+            forms = [self._pass(self._task, examples, seating.batch) for examples in passes]
+            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms))[seating.taken])
         return Sums(totals, torch.cat(norms))
 
     def _examples(self, inputs: tuple[Tensor, ...], targets: Tensor, places: Tensor) -> Examples:
         """Return the rows at their places; one with a number that its field does not have is nobody's."""
         rows = [taken(each, places) for each in (*inputs, targets)]
-        outside = torch.stack([f.outside(each) for f, each in zip((*self._inputs, self._targets), rows, strict=True)]).any(0)
+        fields = zip((*self._inputs, self._targets), rows, strict=True)
+        outside = torch.stack([field.outside(each) for field, each in fields]).any(0)
         if outside.any():
             places = torch.where(outside.view_as(places), NOBODY, places)
             rows = [taken(each, places) for each in (*inputs, targets)]

@@ -17,6 +17,9 @@ from torch import Tensor
 from .forms import Stacked
 from .rule import Call, Forms, Rule, rule, summed, working
 
+_AT_ONCE = 32
+"""Examples whose windows are laid out together: few enough to stay in the processor's cache."""
+
 
 def _each(value: Any, dims: int) -> tuple[int, ...]:
     values = (value,) if isinstance(value, int) else tuple(value)
@@ -44,17 +47,6 @@ def _windows(
     return view.reshape(len(values), values.shape[1] * prod(kernel), prod(counts))
 
 
-def _products(outer: Tensor, windows: Tensor, groups: int, rows: int, shape: torch.Size) -> Tensor:
-    """Return for each unit the product of `outer` (examples, channels, positions) with `windows`, group by group."""
-    left = outer.reshape(len(outer) * groups, -1, outer.shape[2])
-    right = windows.reshape(len(windows) * groups, -1, windows.shape[2])
-    found = torch.bmm(left, right.transpose(1, 2))
-    units = len(outer) // rows
-    if rows == 1:
-        return found.reshape(units, *shape)
-    return found.reshape(units, rows, *shape).sum(1)
-
-
 def _convolution(transposed: bool) -> Callable[[Call, Tensor, Tensor], Forms]:
     def forms(call: Call, values: Tensor, gradient: Tensor) -> Forms:
         gradient, values = working(gradient), working(values.to(gradient.dtype))
@@ -67,21 +59,29 @@ def _convolution(transposed: bool) -> Callable[[Call, Tensor, Tensor], Forms]:
 
 
 def _weights(call: Call, values: Tensor, gradient: Tensor, transposed: bool) -> Tensor:
+    """Return each unit's gradient with respect to the weights; some examples at a time, so that windows stay small."""
     shape = call["weight"].shape
-    kernel, rows = tuple(shape[2:]), values.shape[1]
-    dims = len(kernel)
-    stride, dilation = _each(call["stride"], dims), _each(call["dilation"], dims)
-    margins = _margins(call, kernel, dilation)
+    kernel = tuple(shape[2:])
+    stride, dilation = _each(call["stride"], len(kernel)), _each(call["dilation"], len(kernel))
+    margins = [size for margin in reversed(_margins(call, kernel, dilation)) for size in margin]
     outer, inner = (values, gradient) if transposed else (gradient, values)
+    units, rows = values.shape[:2]
     outer, inner = outer.flatten(0, 1), inner.flatten(0, 1)
-    counts = tuple(outer.shape[2:])
-    if dims == 2 and not transposed and all(before == after for before, after in margins):
-        padding = [before for before, _ in margins]
-        windows = F.unfold(inner, kernel, dilation=dilation, padding=padding, stride=stride)
-    else:
-        padded = F.pad(inner, [size for margin in reversed(margins) for size in margin])
-        windows = _windows(padded, kernel, stride, dilation, counts)
-    return _products(outer.flatten(2), windows, call["groups"], rows, shape)
+    padded = F.pad(inner, margins) if any(margins) else inner
+    found = outer.new_empty(len(outer), call["groups"], shape[0] // call["groups"], shape[1:].numel())
+    for start in range(0, len(outer), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        windows = _windows(padded[some], kernel, stride, dilation, tuple(outer.shape[2:]))
+        _multiply(outer[some].flatten(2), windows, found[some])
+    return found.reshape(units, *shape) if rows == 1 else found.reshape(units, rows, *shape).sum(1)
+
+
+def _multiply(outer: Tensor, windows: Tensor, found: Tensor) -> None:
+    """Write the products of `outer` (examples, channels, positions) with `windows`, group by group, into `found`."""
+    groups = found.shape[1]
+    left = outer.reshape(len(outer) * groups, -1, outer.shape[2])
+    right = windows.reshape(len(windows) * groups, -1, windows.shape[2])
+    torch.bmm(left, right.transpose(1, 2), out=found.flatten(0, 1))
 
 
 def _like_convolution(

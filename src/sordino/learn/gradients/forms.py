@@ -69,7 +69,7 @@ class Stacked:
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """See `Form`; `BLOCK` units at a time, so that few roundings follow each other."""
         row = total.view(1, -1)
-        flat = self.values.flatten(1)
+        flat = self.values.reshape(len(self.values), -1)
         for start in range(0, len(flat), BLOCK):
             row.addmm_(factors[None, start : start + BLOCK], flat[start : start + BLOCK])
 
@@ -155,7 +155,10 @@ class Products:
 
 @dataclass
 class Rows:
-    """Gradients of which few rows are not zero: row `rows[j]` of unit `units[j]` is `values[j]`; units in order, each pair once."""
+    """Gradients of which few rows are not zero: row `rows[j]` of unit `units[j]` is `values[j]`.
+
+    Units are in order, and each pair of unit and row is there once.
+    """
 
     units: Tensor
     rows: Tensor

@@ -56,28 +56,28 @@ def _addmm(call: Call, values: Tensor, gradient: Tensor) -> Forms:
         yield "input", Stacked(summed(working(gradient), [gradient.dim() - 1]))
 
 
-def _like_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> None:  # noqa: A002, ARG001
+def _like_linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> None:  # noqa: A002
     """Show how the arguments are called."""
 
 
-def _like_matmul(input: Tensor, other: Tensor) -> None:  # noqa: A002, ARG001
+def _like_matmul(input: Tensor, other: Tensor) -> None:  # noqa: A002
     """Show how the arguments are called."""
 
 
-def _like_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> None:  # noqa: A002, ARG001
+def _like_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> None:  # noqa: A002
     """Show how the arguments are called."""
 
 
 def _is_layer(arguments: dict[str, Any]) -> bool:
-    return arguments["weight"].dim() == 2 and arguments["input"].dim() > 1
+    return bool(arguments["weight"].dim() == 2 and arguments["input"].dim() > 1)
 
 
 def _is_matrix_last(arguments: dict[str, Any]) -> bool:
-    return arguments["other"].dim() == 2 and arguments["input"].dim() > 1
+    return bool(arguments["other"].dim() == 2 and arguments["input"].dim() > 1)
 
 
 def _is_plain_sum(arguments: dict[str, Any]) -> bool:
-    return arguments["beta"] == 1 and arguments["alpha"] == 1 and arguments["input"].dim() == 1
+    return bool(arguments["beta"] == 1 and arguments["alpha"] == 1 and arguments["input"].dim() == 1)
 
 
 _MATMUL = rule(_like_matmul, _matmul, parameters=("other",), fits=_is_matrix_last)

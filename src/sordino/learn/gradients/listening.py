@@ -25,7 +25,7 @@ from .bare import POINTWISE, SPREADING, can_spread, gathered
 from .forms import Form, Stacked
 from .place import Batch
 from .rule import Call, Rule
-from .score import DERIVED, Reading, Step, Unheard, layer, other, pointwise
+from .score import DERIVED, Reading, Step, UnheardError, layer, other, pointwise
 
 RULES: dict[Any, Rule] = {**linear.RULES, **convolution.RULES, **embedding.RULES, **normalization.RULES}
 REWRITTEN: dict[Any, Callable[..., Any]] = {**recurrent.REWRITTEN, **attention.REWRITTEN}
@@ -86,6 +86,10 @@ class _Copy(torch.autograd.Function):
         return None, None, None
 
 
+_tapped: Callable[..., Tensor] = _Tap.apply
+_copied: Callable[..., Tensor] = _Copy.apply
+
+
 class Listener(TorchFunctionMode):
     """Hears the calls of one forward pass, and after the backward pass holds the units' gradients."""
 
@@ -100,7 +104,7 @@ class Listener(TorchFunctionMode):
         self.seen: list[tuple[Step, Tensor]] | None = None  # for rehearsals: the gradients as they came
         self.anchor = torch.zeros((), requires_grad=True)
 
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:  # noqa: ARG002
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Hear one call."""
         kwargs = kwargs or {}
         if not any(self._known(each) for each in tensors_in((*args, *kwargs.values()))):
@@ -118,7 +122,7 @@ class Listener(TorchFunctionMode):
         return self._otherwise(func, args, kwargs)
 
     def steps(self, weight: Tensor, bias: Tensor | None, shape: tuple[int, ...]) -> tuple[Tensor, Callable[..., None]]:
-        """Return zeros to be added to the outputs of a linear layer that runs step by step, and who takes its inputs."""
+        """Return zeros to be added to the outputs of a linear layer that runs step by step, and who takes inputs."""
         told: list[Tensor] = []
         arguments = {"input": None, "weight": weight, "bias": bias}
         zeros = torch.zeros(shape, dtype=weight.dtype)
@@ -131,7 +135,7 @@ class Listener(TorchFunctionMode):
             def take(gradient: Tensor) -> None:
                 self._take(RULES[F.linear], call, sources, step, gradient, told[0].detach())
 
-            return _Copy.apply(self.anchor, zeros, take), told.append  # type: ignore[no-untyped-call]
+            return _copied(self.anchor, zeros, take), told.append
 
     def gradients(self) -> dict[str, Form]:
         """Return the units' gradients by parameter, after the backward pass; a parameter without any is left out."""
@@ -192,7 +196,7 @@ class Listener(TorchFunctionMode):
         call, sources = self._call(known, arguments)
         output = func(*self._still(args), **self._still(kwargs))
         take = partial(self._take, known, call, sources, step)
-        return _Tap.apply(output, self.anchor, take, data)  # type: ignore[no-untyped-call]
+        return _tapped(output, self.anchor, take, data)
 
     def _take(
         self, known: Rule, call: Call, sources: dict[str, Tensor], step: Step, gradient: Tensor, data: Tensor
@@ -227,14 +231,14 @@ class Listener(TorchFunctionMode):
             return self._descend(result)
         sources = [each for each in everything if self._known(each)]
         if len(sources) != 1 or len(results) != 1:
-            raise Unheard(func.__name__)
+            raise UnheardError(func.__name__)
         return self._spread(step, results[0].shape, sources[0])
 
     def _spread(self, step: Step, wide: tuple[int, ...], value: Tensor) -> Tensor:
         if not self._known(value):
             return value
         if not can_spread(tuple(value.shape), tuple(wide)):
-            raise Unheard(step.name)
+            raise UnheardError(step.name)
         source, shape = self._source(value), tuple(value.shape)
 
         def take(gradient: Tensor) -> None:
@@ -245,7 +249,7 @@ class Listener(TorchFunctionMode):
             with torch.no_grad():
                 self._heard.append((source, gathered(gradient, shape, step.place, self._batch)))
 
-        return _Copy.apply(self.anchor, value.detach().expand(wide), take)  # type: ignore[no-untyped-call, no-any-return]
+        return _copied(self.anchor, value.detach().expand(wide), take)
 
     def _descend(self, result: Any) -> Any:
         """Hand out what was made of parameters alone, held still, and remember where it comes from."""

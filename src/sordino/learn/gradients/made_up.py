@@ -43,7 +43,7 @@ class Field:
     @property
     def is_float(self) -> bool:
         """Whether the numbers are floats."""
-        return _KINDS[self.kind].is_floating_point
+        return bool(_KINDS[self.kind].is_floating_point)
 
     def made_up(self, count: int, first: int = 0) -> Tensor:
         """Return `count` examples, no two alike, as far as that goes; `first` is the number of the first of them."""
@@ -56,7 +56,7 @@ class Field:
 
     def outside(self, values: Tensor) -> Tensor:
         """Return which rows hold a whole number that an example cannot hold."""
-        if self.is_float or not self.shape and not len(values):
+        if self.is_float or not len(values):
             return torch.zeros(len(values), dtype=torch.bool)
         flat = values.reshape(len(values), -1).long()
         return ((flat < self.least) | (flat >= self.below)).any(1)

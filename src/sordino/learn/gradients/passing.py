@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from .forms import Form, Stacked
 from .listening import Listener
 from .place import Batch
-from .score import Following, Step, Unforeseen
+from .score import Following, Step, UnforeseenError
 
 Loss = Callable[[Any, Tensor], Tensor]
 """From the model's outputs and the targets of a batch, one number for each example."""
@@ -75,7 +75,7 @@ class ByRules:
         with listener:
             losses = task.losses(examples)
         if not reading.finished:
-            raise Unforeseen
+            raise UnforeseenError
         run_backward(losses, listener.anchor, examples.weights)
         return listener.gradients()
 
@@ -107,9 +107,7 @@ def one_by_one(task: Task, examples: Examples, batch: Batch) -> dict[str, Form]:
     found: list[list[Tensor]] = []
     for at in range(batch.examples):
         some = slice(at, at + 1)
-        alone = Examples(
-            tuple(each[some] for each in examples.inputs), examples.targets[some], examples.weights[some]
-        )
+        alone = Examples(tuple(each[some] for each in examples.inputs), examples.targets[some], examples.weights[some])
         total = (task.losses(alone) * alone.weights).sum()
         gradients = torch.autograd.grad(total, parameters, allow_unused=True)
         pairs = zip(gradients, parameters, strict=True)

@@ -8,13 +8,13 @@ the gradients of all steps known together, and the weights' gradient is then tha
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-from .score import Unheard
+from .score import UnheardError
 
 
 class Hearing(Protocol):
@@ -22,6 +22,17 @@ class Hearing(Protocol):
 
     def steps(self, weight: Tensor, bias: Tensor | None, shape: tuple[int, ...]) -> tuple[Tensor, Callable[..., None]]:
         """Return zeros of `shape` (steps, batch, outputs), and a function that takes the steps' inputs."""
+
+
+class Options(NamedTuple):
+    """What torch passes to a recurrent layer beside its tensors, in torch's order."""
+
+    biases: bool
+    layers: int
+    dropout: float
+    train: bool
+    both: bool
+    batch_first: bool
 
 
 State = tuple[Tensor, ...]
@@ -51,10 +62,6 @@ def _relu_cell(given: Tensor, hidden: Tensor, state: State) -> State:  # noqa: A
     return (torch.relu(given + hidden),)
 
 
-def _still(weight: Tensor | None) -> Tensor | None:
-    return None if weight is None else weight.detach()
-
-
 def _direction(
     hear: Hearing, cell: Cell, inputs: Tensor, state: State, weights: Sequence[Tensor], biases: bool
 ) -> tuple[Tensor, State]:
@@ -65,11 +72,11 @@ def _direction(
     given = F.linear(inputs, by_input, bias)
     steps, batch = inputs.shape[:2]
     offsets, tell = hear.steps(by_hidden, hidden_bias, (steps, batch, by_hidden.shape[0]))
-    still, still_bias = _still(by_hidden), _still(hidden_bias)
+    still, still_bias = by_hidden.detach(), None if hidden_bias is None else hidden_bias.detach()
     befores, outputs = [], []
     for step in range(steps):
         befores.append(state[0])
-        hidden = F.linear(state[0], still, still_bias) + offsets[step]  # type: ignore[arg-type]
+        hidden = F.linear(state[0], still, still_bias) + offsets[step]
         state = cell(given[step], hidden, state)
         if projection is not None:
             state = (F.linear(state[0], projection), *state[1:])
@@ -84,7 +91,7 @@ def _layers(
     inputs: Tensor,
     start: State,
     weights: Sequence[Tensor],
-    options: tuple[bool, int, float, bool, bool, bool],
+    options: Options,
 ) -> tuple[Tensor, State]:
     """Run all layers and directions as torch does; `start` holds (layers × directions, batch, features) each."""
     biases, layers, dropout, train, both, batch_first = options
@@ -111,9 +118,9 @@ def _layers(
 def _rewritten(cell: Cell) -> Callable[..., tuple[Tensor, ...]]:
     def run(hear: Hearing, inputs: Tensor, start: Any, weights: Any, *options: Any) -> tuple[Tensor, ...]:
         if len(options) != 6 or isinstance(weights, Tensor):
-            raise Unheard("a recurrent layer on packed sequences")
+            raise UnheardError("a recurrent layer on packed sequences")
         state = tuple(start) if isinstance(start, tuple | list) else (start,)
-        outputs, final = _layers(hear, cell, inputs, state, weights, options)  # type: ignore[arg-type]
+        outputs, final = _layers(hear, cell, inputs, state, weights, Options(*options))
         return (outputs, *final)
 
     return run

@@ -58,8 +58,8 @@ def rule(
     *,
     data: str = "input",
     parameters: tuple[str, ...] = ("weight", "bias"),
-    fits: Callable[[dict[str, Any]], bool] = lambda arguments: True,
-    refused: Callable[[dict[str, Any]], str | None] = lambda arguments: None,
+    fits: Callable[[dict[str, Any]], bool] = lambda _: True,
+    refused: Callable[[dict[str, Any]], str | None] = lambda _: None,
 ) -> Rule:
     """Return the rule of a function whose arguments are called as those of `like`."""
     return Rule(inspect.signature(like), forms, data, parameters, fits, refused)

@@ -19,7 +19,7 @@ _LAYER, _POINTWISE = "layer", "pointwise"
 Shape = tuple[int, ...]
 
 
-class Unheard(Exception):
+class UnheardError(Exception):
     """A call with parameters for which there is no rule; `name` says which function it was."""
 
     def __init__(self, name: str) -> None:
@@ -27,7 +27,7 @@ class Unheard(Exception):
         self.name = name
 
 
-class Unforeseen(Exception):
+class UnforeseenError(Exception):
     """A pass whose calls are not those of the rehearsal."""
 
 
@@ -46,7 +46,7 @@ class Heard:
         if self.kind == _LAYER:
             return RULE if decisive else DERIVED
         if self.kind != _POINTWISE and any(companions):
-            raise Unheard(self.name)
+            raise UnheardError(self.name)
         return SPREAD if decisive else DERIVED
 
 
@@ -91,7 +91,7 @@ class Following:
     def next(self, heard: Heard) -> Step:
         """Return the next step of the score, which must be this call."""
         if self._at >= len(self._steps) or self._steps[self._at].name != heard.name:
-            raise Unforeseen
+            raise UnforeseenError
         self._at += 1
         return self._steps[self._at - 1]
 
@@ -125,7 +125,7 @@ class Guessing:
 def compared(small: Guessing, large: Guessing, sizes: tuple[int, int]) -> tuple[list[str], list[Step] | None]:
     """Return the roles as far as they are known now, and the whole score if all guesses were right."""
     if [each.name for each in small.heard] != [each.name for each in large.heard]:
-        raise Unforeseen
+        raise UnforeseenError
     steps = []
     for at, (one, two) in enumerate(zip(small.heard, large.heard, strict=True)):
         pairs = zip([one.shape, *one.beside], [two.shape, *two.beside], strict=True)
@@ -134,7 +134,7 @@ def compared(small: Guessing, large: Guessing, sizes: tuple[int, int]) -> tuple[
             return [*small.roles[:at], role], None
         place = None if role == DERIVED else place_of(one.shape, two.shape, sizes)
         if role != DERIVED and place is None:
-            raise Unheard(one.name)
+            raise UnheardError(one.name)
         steps.append(Step(one.name, role, place))
     return small.roles, steps
 
