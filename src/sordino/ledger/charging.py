@@ -82,11 +82,9 @@ class Reserved(Entry):
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
         require(position_of(self.id) == self.sequence, "a reservation's id begins with its own position")
-        require(self.neighbours in _RELATIONS, "neighbours must be a neighbouring relation")
         require(type(self.event) is str and bool(self.event), "event must be the canonical text of an event")
         digests(self.plan, self.request, *(() if self.key is None else (self.key,)))
-        word(self.what)
-        require(is_count(self.parts), "parts must be a whole number")
+        _check_said(self.neighbours, self.what, self.parts)
         check_norms(self.norms)
         check_names(self.unit, self.analyst, self.project)
         _check_charges(self.charges)
@@ -192,6 +190,13 @@ def part_row(identifier: str, number: int) -> str:
 def norms_text(bound: Bound) -> str:
     """Return the norms of `bound`, exactly, as entries spell them."""
     return f"{bound.l0} {bound.l1} {bound.l2_squared} {bound.linf}"
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _check_said(neighbours: str, what: str, parts: int) -> None:
+    require(neighbours in _RELATIONS, "neighbours must be a neighbouring relation")
+    word(what)
+    require(is_count(parts), "parts must be a whole number")
 
 
 @lru_cache(maxsize=4096)

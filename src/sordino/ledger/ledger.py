@@ -348,10 +348,10 @@ class Ledger:
         state = self._session.state
         if not all(scope.text in state.balances for scope in request.datasets):
             return  # nobody here has read of them yet; what is decided under the lock will know
-        common = state.relation_of(request.datasets)
         for scope in state.concerned(list(request.datasets), request.analyst, request.project):
             if (balance := state.balances.get(scope.text)) is not None:
-                request.price_in(balance.rule, balance.rule.neighbours or common)
+                held = balance.rule.neighbours or state.relation_of(request.datasets)
+                request.price_in(balance.rule, held)
 
     def _one(self, decide: Callable[[State, int], E]) -> E:
         decided: list[E] = []

@@ -79,7 +79,7 @@ def _go_back(state: State, step: _Step) -> None:
             where.pop(key, None)
         else:
             where[key] = before
-    state.complete.clear()  # what was found complete may rest on a scope that is gone again
+    state.forget()
 
 
 def _reserved(state: State, entry: Reserved) -> list[Place]:

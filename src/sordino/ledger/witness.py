@@ -20,13 +20,14 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from json.encoder import encode_basestring as _quoted
 from pathlib import Path
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
-from .canonical import decode, encode
+from .canonical import decode
 
 LARGEST_FILE = 1 << 20
 SPARE = 1 << 15
@@ -34,13 +35,12 @@ SPARE = 1 << 15
 SYNC_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """What a witness has seen: the newest signed checkpoint, and what scopes had spent, as decimal texts."""
 
     size: int
     note: str
-    spent: Mapping[str, str] = field(default_factory=dict)
+    spent: Mapping[str, str] = MappingProxyType({})
     anew: bool = False
     """Whether the ledger was restored by its owner, so that what was seen before is history."""
 
@@ -363,8 +363,10 @@ def _content(file: int) -> bytes:
 
 
 def _line(seen: Seen) -> bytes:
-    plain = {"anew": seen.anew, "note": seen.note, "size": seen.size, "spent": sorted(seen.spent.items())}
-    return encode(plain) + b"\n"
+    """Return canonical JSON, as `_parsed` will demand; written by hand, as everybody waits for it at every commit."""
+    spent = ",".join([f'[{_quoted(scope)},"{amount}"]' for scope, amount in sorted(seen.spent.items())])
+    anew = "true" if seen.anew else "false"
+    return f'{{"anew":{anew},"note":{_quoted(seen.note)},"size":{seen.size},"spent":[{spent}]}}\n'.encode()
 
 
 def _parsed(line: bytes, path: Path) -> Seen:
