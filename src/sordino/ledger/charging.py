@@ -18,7 +18,7 @@ from sordino.accounting.event import Event
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
 
-from .entry import PLAIN, Entry, Spelling, ascending, digests, is_count, require, word
+from .entry import Entry, Spelling, ascending, digests, is_count, require, word
 from .manifest import MANIFEST, Manifest, check_manifest
 from .scope import Scope, checked_day, checked_name
 from .vectors import read_vector, vector_text
@@ -73,11 +73,7 @@ class Reserved(Entry):
     parts: int = 0
 
     kind: ClassVar[str] = "reserved"
-    fields: ClassVar[Mapping[str, Spelling]] = {
-        "charges": Spelling(_write_charges, _read_charges),
-        **dict.fromkeys(("id", "event", "unit", "neighbours", "norms", "analyst", "project"), PLAIN),
-        **dict.fromkeys(("what", "plan", "key", "request", "parts"), PLAIN),
-    }
+    spelled: ClassVar[Mapping[str, Spelling]] = {"charges": Spelling(_write_charges, _read_charges)}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -111,7 +107,7 @@ class Settled(Entry):
     files: Manifest = ()
 
     kind: ClassVar[str] = "settled"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "release": PLAIN, "files": MANIFEST}
+    spelled: ClassVar[Mapping[str, Spelling]] = {"files": MANIFEST}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -135,7 +131,7 @@ class Part(Entry):
     files: Manifest = ()
 
     kind: ClassVar[str] = "part"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "number": PLAIN, "release": PLAIN, "files": MANIFEST}
+    spelled: ClassVar[Mapping[str, Spelling]] = {"files": MANIFEST}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -158,7 +154,6 @@ class Failed(Entry):
     code: str
 
     kind: ClassVar[str] = "failed"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "code": PLAIN}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)

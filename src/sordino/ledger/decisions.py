@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from typing import TypeVar
 
 from sordino.accounting.bound import Bound, Unit
@@ -47,6 +48,9 @@ from .scope import Scope
 from .state import Keyed, State
 
 E = TypeVar("E", bound=Entry)
+
+_ASKED = ("analyst", "project", "what", "plan", "key", "request", "parts")  # what an entry says in a request's words
+_asked = attrgetter(*_ASKED)
 
 
 @dataclass(frozen=True)
@@ -306,26 +310,11 @@ def _due(state: State, charges: tuple[Charge, ...], time: int) -> list[Refreshed
 
 
 def _reserved(request: Request, charges: tuple[Charge, ...], sequence: int, time: int) -> Reserved:
-    bound = request.bound
-    return Reserved.made(
-        {
-            "sequence": sequence,
-            "time": time,
-            "id": f"{sequence}-{request.token}",
-            "charges": charges,
-            "event": _event_text(request.event),
-            "unit": bound.unit.name,
-            "neighbours": bound.neighbours.value,
-            "norms": norms_text(bound),
-            "analyst": request.analyst,
-            "project": request.project,
-            "what": request.what,
-            "plan": request.plan,
-            "key": request.key,
-            "request": request.request,
-            "parts": request.parts,
-        }
-    )
+    bound, values = request.bound, dict(zip(_ASKED, _asked(request), strict=True))
+    values |= {"sequence": sequence, "time": time, "id": f"{sequence}-{request.token}", "charges": charges}
+    values |= {"event": _event_text(request.event), "unit": bound.unit.name, "norms": norms_text(bound)}
+    values["neighbours"] = bound.neighbours.value
+    return Reserved.made(values)
 
 
 @lru_cache(maxsize=4096)

@@ -89,8 +89,9 @@ class State:
         """Whom a combination of unit, relation and scopes charges, once it was found to be what it must be."""
         self.routes: dict[tuple[Any, ...], list[tuple[Scope, Balance]]] = {}
         """What `route` found before."""
-        self._judged: tuple[Entry | None, Change] = (None, _nothing)
-        """The newest entry that was checked and not applied yet, with what it changes."""
+        self._judged: Entry | None = None
+        """The newest entry that was checked and not applied yet, and what it changes."""
+        self._change: Change = _nothing
         self._rules: dict[type[Entry], Callable[[Any], Change]] = {
             Opened: self._opened,
             Budgeted: self._budgeted,
@@ -106,24 +107,23 @@ class State:
 
     def apply(self, entry: Entry) -> None:
         """Take `entry` as the next one, or raise `LedgerError` and change nothing."""
-        judged, change = self._judged
-        if judged is not entry:  # else nothing has changed since
-            change = self._judge(entry)
-        self._judged = (None, _nothing)
+        change = self._change if self._judged is entry else self._judge(entry)  # nothing has changed since
+        self._judged = None
         change()
         self.size += 1
         self.time = entry.time
 
     def check(self, entry: Entry) -> None:
         """Raise the `LedgerError` that `apply` would raise, and change nothing in any case."""
-        self._judged = (None, _nothing)
-        self._judged = (entry, self._judge(entry))
+        self._judged = None
+        self._change = self._judge(entry)
+        self._judged = entry
 
     def forget(self) -> None:
         """Forget what was found out about the entries so far: a scope has come or gone."""
         self.complete.clear()
         self.routes.clear()
-        self._judged = (None, _nothing)
+        self._judged = None
 
     def _judge(self, entry: Entry) -> Change:
         """Return what `entry` changes, or raise `LedgerError` if it breaks a rule."""
