@@ -1,6 +1,6 @@
 """Laws that every accountant keeps, whatever its calculus.
 
-Two kinds are told apart. *Unsound*: a price lies below what is certainly lost (``accountant_floors.py``), so that
+Two kinds are told apart. *Unsound*: a price lies below what is certainly lost (``floors.py``), so that
 somebody's promise is broken. *Inconsistent*: two ways to write down one run, or a run and a larger one, have prices
 that cannot both be right to within the slack; one of them is then wrong or needlessly dear.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino.accounting.event import Event
-from sordino.accounting.events import Composed, PoissonSampled, Repeated
+from sordino.accounting.events import Composed, PoissonSampled, Repeated, Replaced
 from sordino.errors import ArgumentError, UnsupportedError
 
 from .events import noisier
@@ -144,6 +144,8 @@ def _parts(event: Event) -> Iterator[tuple[str, Event]]:
             yield "one run less", Repeated(event.event, count - 1)
         case Composed():
             yield from (("one part alone", part) for part in event.events)
+        case Replaced():
+            yield "where a unit comes or goes", event.event
 
 
 def noise_check(prices: Prices, event: Event, delta: float) -> Breach | None:
@@ -178,7 +180,7 @@ def delta_check(prices: Prices, event: Event, delta: float) -> Breach | None:
 
 def identity_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     """Sampling at rate 1 is no sampling, and no cheaper."""
-    if isinstance(event, Repeated | Composed | PoissonSampled):
+    if isinstance(event, Repeated | Composed | PoissonSampled | Replaced):
         return None
     plain, sampled = prices(event, delta), prices(PoissonSampled(event, Fraction(1)), delta)
     if plain is None or sampled is None or not prices.below(sampled, plain):

@@ -186,5 +186,7 @@ def shown(event: Event) -> str:
             return " + ".join(shown(part) for part in event.events)  # type: ignore[attr-defined]
         case "poisson-sampled":
             return f"{shown(event.event)} sampled at {event.rate}"  # type: ignore[attr-defined]
+        case "replaced":
+            return f"({shown(event.event)}) for a unit that is replaced"  # type: ignore[attr-defined]
     inner = ", ".join(f"{each.name}={getattr(event, each.name)}" for each in fields(event))
     return f"{type(event).__name__}({inner})"
