@@ -26,8 +26,6 @@ from .claim import Claim
 from .measured import Measured, Witness
 from .subject import Law, Pairs, checked_pairs
 
-__all__ = ["exact_epsilon", "hockey_stick", "measure_exactly"]
-
 _SLACK = 1e-9
 _DIGITS = 60
 _LARGEST = 700.0

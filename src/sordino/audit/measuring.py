@@ -30,8 +30,6 @@ from .measured import Measured, Witness
 from .subject import Pairs, Release, Subject, checked_pairs, of
 from .verdict import CHANCE
 
-__all__ = ["Measured", "measure"]
-
 _FIRST = 100
 """Draws on every pair before anything is bet."""
 _GROWTH = 0.15

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MembershipRoc", "draw"]
-
 _LEAST_SHOWN = 1e-4
 
 

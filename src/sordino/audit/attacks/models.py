@@ -31,8 +31,6 @@ from .model_roc import MembershipRoc
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["ModelMembership", "membership_from_logits", "membership_of_models"]
-
 Flags = NDArray[np.bool_]
 
 _FLOOR = -50.0  # of a log-probability; some models are as sure as a float can be

@@ -25,8 +25,6 @@ from .guessing import chance_of_guesses, least_epsilon
 from .guessing_curve import chance_of_guesses_on, least_mu
 from .training_audit import TrainingAudit
 
-__all__ = ["one_run"]
-
 Flags = NDArray[np.bool_]
 Plan = tuple[int, int, float]
 """Guess so many canaries to be in and so many to be out, for such a share of the chance to be wrong."""
