@@ -133,12 +133,6 @@ def exact_epsilon(
     return _log(best), shown
 
 
-def hockey_stick(here: Mapping[Any, Chance], there: Mapping[Any, Chance], epsilon: float) -> float:
-    """Return the least δ at which (ε, δ) holds between the two laws: the sum of (P − e^ε·Q)₊."""
-    ratio = math.exp(epsilon)
-    return math.fsum(max(float(share) - ratio * float(there.get(outcome, 0)), 0.0) for outcome, share in here.items())
-
-
 def _judge(side: Side, point: tuple[Chance, Chance], claim: Claim | None) -> Measured:
     (pair, here, there), (epsilon, delta) = side, point
     found, shown = exact_epsilon(here, there, delta)
