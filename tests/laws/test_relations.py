@@ -59,6 +59,7 @@ INNER: tuple[Event, ...] = (
 
 SIMPLE: tuple[Event, ...] = (
     *INNER,
+    ev.DiscreteGaussian("0.05", 4),
     ev.PermuteAndFlip(1),
     ev.LaplaceNoisyMax("1.5"),
     ev.SparseVector("0.5", 1),
