@@ -62,10 +62,10 @@ def moment(event: Event, rate: Fraction, order: float) -> mpmath.mpf:
     ("event", "slack"),
     [
         (Gaussian(1), 1e-7),
-        (Gaussian("1e6"), 1e-6),
-        (Gaussian("0.05"), 1e-9),
+        pytest.param(Gaussian("1e6"), 1e-6, marks=pytest.mark.slow),
+        pytest.param(Gaussian("0.05"), 1e-9, marks=pytest.mark.slow),
         (Laplace(1), 2e-3),
-        (Laplace("0.1"), 1e-2),
+        pytest.param(Laplace("0.1"), 1e-2, marks=pytest.mark.slow),
         (DiscreteLaplace(2, 3), 1e-7),
         (DiscreteGaussian(2, 4), 1e-7),
     ],

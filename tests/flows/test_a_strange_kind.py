@@ -107,6 +107,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         found.close()
 
 
+@pytest.mark.service
 def test_from_its_price_to_its_page_over_a_dead_body(place: Place) -> None:
     asked = {"dataset": "trips", **MANY}
     priced = place.post("/tides/price", asked)

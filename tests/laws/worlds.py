@@ -26,6 +26,7 @@ from sordino.accounting.event import Event
 
 Law = NDArray[np.float64]
 
+_LEAST_LOGARITHM = 690  # e^−690 is a float with all of its digits, and so is its product with a mixture's weight
 _CELLS = 60
 
 
@@ -126,7 +127,9 @@ def _discrete_laplace(event: ev.DiscreteLaplace, staying: bool) -> World:
 
 def _discrete_gaussian(event: ev.DiscreteGaussian, staying: bool) -> World:
     distance, variance = math.isqrt(math.floor(event.sensitivity_squared)), float(event.variance)
-    reach = 2 * distance + math.ceil(8 * math.sqrt(variance))
+    # What lies further out than a float can weigh would seem to be impossible, and its loss infinite.
+    weighed = math.floor(math.sqrt(2 * variance * _LEAST_LOGARITHM)) - distance - 1
+    reach = min(2 * distance + math.ceil(8 * math.sqrt(variance)), weighed)
     return _whole(lambda k: np.exp(-(k**2) / (2 * variance)), distance, reach, staying)
 
 

@@ -30,6 +30,7 @@ def test_every_word_is_a_keyword_that_help_lists(method):
     assert all(name in said and word.help in said for name, word in WORDS.items())
 
 
+@pytest.mark.slow
 def test_a_type_checker_refuses_words_that_there_are_not(tmp_path):
     (tmp_path / "asking.py").write_text(
         "from sordino.query.ask import Ask\n"
