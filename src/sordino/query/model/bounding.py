@@ -5,8 +5,8 @@ after bounding, each with its weight (a whole number of `unit`ths). Each method 
 that person's rows alone:
 
 ``row``     no bounding: the unit is the row, which can become `rows` rows of the relation at most;
-``sample``  at most `rows` rows of each person are kept, chosen by a keyed hash of the row's own content and of which
-            of the person's equal rows it is;
+``sample``  at most `rows` rows of each person are kept, chosen by their places in the order of a keyed hash of their
+            content and by a keyed hash of the person;
 ``weigh``   each of a person's n rows weighs min(1, rows/n);
 ``groups``  at most `groups` groups are kept, chosen by a keyed hash of owner and key; in each of them the c rows
             weigh min(1, rows_per_group/c);
