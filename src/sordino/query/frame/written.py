@@ -30,67 +30,28 @@ Asked = TypeVar("Asked")
 LONGEST = 20_000
 """What is longer is not parsed: Python's parser takes time and memory in proportion."""
 
+_AGGREGATES = (
+    "correlation count count_distinct count_people covariance deviation histogram maximum mean median minimum quantile "
+    "regression sum top variance"
+)
+_VERBS = "agg anti_join distinct filter group_by join per_person select semi_join union with_columns"
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "col": col,
     "lit": lit,
     "when": when,
-    **{
-        name: getattr(aggregates, name)
-        for name in (
-            "correlation",
-            "count",
-            "count_distinct",
-            "count_people",
-            "covariance",
-            "deviation",
-            "histogram",
-            "maximum",
-            "mean",
-            "median",
-            "minimum",
-            "quantile",
-            "regression",
-            "sum",
-            "top",
-            "variance",
-        )
-    },
+    **{name: getattr(aggregates, name) for name in _AGGREGATES.split()},
     **{name: getattr(windows, name) for name in ("lag", "lead", "rank", "row_number")},
 }
 _DATES: dict[str, type] = {"date": date, "datetime": datetime}
 _METHODS: tuple[tuple[type, frozenset[str]], ...] = (
-    (
-        Frame,
-        frozenset(
-            {
-                "agg",
-                "anti_join",
-                "distinct",
-                "filter",
-                "group_by",
-                "join",
-                "per_person",
-                "select",
-                "semi_join",
-                "union",
-                "with_columns",
-            }
-        ),
-    ),
+    (Frame, frozenset(_VERBS.split())),
     (Grouped, frozenset({"agg", "cube", "grouping_sets", "keys", "rollup"})),
     (Arranged, frozenset({"having", "limit", "order_by"})),
     (
         Formula,
         frozenset(
-            {
-                "each_person",
-                "otherwise",
-                "then",
-                "when",
-                "where",
-                *(name for name in vars(Methods) if not name.startswith("_")),
-            }
+            {"each_person", "otherwise", "then", "when", "where", *(name for name in vars(Methods) if name[0] != "_")}
         ),
     ),
 )

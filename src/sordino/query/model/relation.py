@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
-from sordino.data.metadata import Column, OwnedByColumn, Table
+from sordino.data.metadata import Column, Table
 
 from .days import Days
-from .expression import ColumnRef, Expression
+from .expression import Expression
 from .ranges import hull
 
 NamedExpression = tuple[str, Expression, Column]
@@ -36,25 +36,23 @@ order (only for row_number, rank, lag and lead), column of the result."""
 class Relation(ABC):
     """A node. `columns` are its visible columns; who owns a row travels unseen beside them."""
 
+    sides: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold one relation each."""
+
     @property
     @abstractmethod
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
 
     @property
-    @abstractmethod
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
+        return tuple(getattr(self, side) for side in self.sides)
 
     @property
     def is_public(self) -> bool:
         """Whether it speaks about nobody."""
         return all(below.is_public for below in self.inputs)
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner's identity, if there is one."""
-        return None
 
     @property
     def copies(self) -> Counter[str]:
@@ -81,19 +79,9 @@ class Scan(Relation):
         return self.table.columns
 
     @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return ()
-
-    @property
     def is_public(self) -> bool:
         """Whether it speaks about nobody."""
         return self.table.is_public
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return self.table.owner.column if isinstance(self.table.owner, OwnedByColumn) else None
 
     @property
     def copies(self) -> Counter[str]:
@@ -101,33 +89,17 @@ class Scan(Relation):
         return Counter() if self.is_public else Counter({self.table.name: 1})
 
 
-def _renamed_owner(outputs: tuple[NamedExpression, ...], source: Relation) -> str | None:
-    for name, expression, _ in outputs:
-        if isinstance(expression, ColumnRef) and expression.name == source.owner:
-            return name
-    return None
-
-
 @dataclass(frozen=True)
 class _OneInput(Relation):
     """What nodes above one relation share."""
 
+    sides: ClassVar[tuple[str, ...]] = ("source",)
     source: Relation
 
     @property
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
         return self.source.columns
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return (self.source,)
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return self.source.owner
 
 
 @dataclass(frozen=True)
@@ -148,11 +120,6 @@ class Project(_OneInput):
         """What is known about each visible column."""
         return MappingProxyType({name: column for name, _, column in self.outputs})
 
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return _renamed_owner(self.outputs, self.source)
-
 
 @dataclass(frozen=True)
 class Join(Relation):
@@ -166,6 +133,7 @@ class Join(Relation):
     A left join keeps unmatched left rows, which are their owner's, too.
     """
 
+    sides = ("left", "right")
     left: Relation
     right: Relation
     on: tuple[tuple[str, str], ...]
@@ -184,16 +152,6 @@ class Join(Relation):
         }
         return MappingProxyType({**self.left.columns, **right})
 
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return (self.left, self.right)
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return self.left.owner
-
 
 @dataclass(frozen=True)
 class SemiJoin(_OneInput):
@@ -203,15 +161,11 @@ class SemiJoin(_OneInput):
     rows decide. `on` may be empty then: does this person have any such row?
     """
 
+    sides = ("source", "members")
     members: Relation
     on: tuple[tuple[str, str], ...]
     negated: bool = False
     on_owner: bool = False
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return (self.source, self.members)
 
     @property
     def copies(self) -> Counter[str]:
@@ -235,12 +189,6 @@ class UnionAll(Relation):
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
         return self.branches
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        names = {branch.owner for branch in self.branches}
-        return names.pop() if len(names) == 1 else None
 
     @property
     def copies(self) -> Counter[str]:
@@ -267,11 +215,6 @@ class PerPerson(_OneInput):
         """What is known about each visible column."""
         named = {name: column for name, _, column in self.keys}
         return MappingProxyType({**named, **{name: column for name, _, _, column in self.summaries}})
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return _renamed_owner(self.keys, self.source)
 
 
 @dataclass(frozen=True)
