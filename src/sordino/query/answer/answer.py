@@ -118,14 +118,8 @@ class Answer:
         )
 
     def _with(self, columns: Mapping[str, Evaluated]) -> Answer:
-        return Answer(
-            list(columns),
-            list(columns.values()),
-            notes=self.notes,
-            details=self.details,
-            events=self.events,
-            confidence=self.confidence,
-        )
+        said: dict[str, Any] = {name: getattr(self, name) for name in ("notes", "details", "events", "confidence")}
+        return Answer(list(columns), list(columns.values()), **said)
 
     def to_arrow(self, intervals: bool = False, confidence: Number | None = None) -> pa.Table:
         """Return an Arrow table; with `intervals` noisy columns are followed by ``<name>_low`` and ``<name>_high``."""

@@ -12,15 +12,6 @@ from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.expression import Value
 from sordino.query.model.literals import literal
 
-_READ: tuple[tuple[type, Callable[[Any], Value]], ...] = (
-    (bool, bool),  # before int, and datetime before date: the first one is of the second's type, too
-    (int, int),
-    (float, float),
-    (str, str.__str__),
-    (datetime, lambda moment: datetime.combine(moment.date(), moment.timetz())),
-    (date, lambda day: date(day.year, day.month, day.day)),
-)
-
 
 def constant(value: Any) -> Value:
     """Return the value as a question can hold it; refuse what it cannot.
@@ -31,12 +22,8 @@ def constant(value: Any) -> Value:
     """
     if hasattr(value, "item"):
         value = value.item()  # a scalar of NumPy
-    for kind, read in _READ:
-        if isinstance(value, kind):
-            if value != value:  # NaN, and pandas' NaT
-                raise QuestionError("a missing value cannot be part of a question; write .is_null()", "SRD-Q104")
-            value = read(value)
-            break
+    if isinstance(value, float | date) and value != value:  # NaN, and pandas' NaT
+        raise QuestionError("a missing value cannot be part of a question; write .is_null()", "SRD-Q104")
     return literal(value).value
 
 

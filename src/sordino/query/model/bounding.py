@@ -57,6 +57,12 @@ class Bounding:
                 object.__setattr__(self, name, whole(name, given, least=1, most=2**31))
 
     @property
+    def limits(self) -> dict[str, int]:
+        """The limits that it has, by name."""
+        given = {name: getattr(self, name) for name in ("rows", "groups", "rows_per_group")}
+        return {name: limit for name, limit in given.items() if limit is not None}
+
+    @property
     def unit(self) -> int:
         """What a full row weighs."""
         return 1 if self.method in ("row", "sample") else WEIGHT_UNIT

@@ -104,7 +104,8 @@ def _known(expression: Expression, columns: Mapping[str, Column]) -> _Known:
         return _literal(expression)
     assert isinstance(expression, Call)  # noqa: S101  (there is no fourth kind of node)
     parts = [_known(part, columns) for part in expression.arguments]
-    span = _SPANS.get(expression.operation, _no_span)(expression, parts)
+    rule = _SPANS.get(expression.operation)
+    span = ANY if rule is None else rule(expression, parts)
     nullable = _NULLABLE.get(expression.operation, _any_nullable)(expression, parts)
     overflows = expression.operation in _ARITHMETIC and None in (span.range, *(part.span.range for part in parts))
     return _Known(expression.kind, span, _keys(expression, parts), nullable or overflows)
@@ -151,10 +152,6 @@ def _united_keys(columns: Sequence[_Known | Column]) -> tuple[KeyValue, ...] | N
 
 def _case_values(parts: Sequence[_Part]) -> list[_Part]:
     return [*parts[1::2], parts[-1]]
-
-
-def _no_span(expression: Call, parts: list[_Known]) -> Span:  # noqa: ARG001  (all entries of the table look alike)
-    return ANY
 
 
 def _one(function: Callable[[Span], Span]) -> _SpanRule:
@@ -232,18 +229,6 @@ def _any_nullable(_: Call, parts: list[_Known]) -> bool:
     return any(part.nullable for part in parts)
 
 
-def _all_nullable(_: Call, parts: list[_Known]) -> bool:
-    return all(part.nullable for part in parts)
-
-
-def _always(_: Call, parts: list[_Known]) -> bool:  # noqa: ARG001
-    return True
-
-
-def _never(_: Call, parts: list[_Known]) -> bool:  # noqa: ARG001
-    return False
-
-
 def _by_divisor(_: Call, parts: list[_Known]) -> bool:
     return parts[0].nullable or parts[1].nullable or parts[1].span.has_zero
 
@@ -259,24 +244,18 @@ def _unless(defined: Callable[[Span], bool]) -> _NullRule:
     return lambda _, parts: parts[0].nullable or not defined(parts[0].span)
 
 
-def _by_branch(_: Call, parts: list[_Known]) -> bool:
-    return any(part.nullable for part in _case_values(parts))
-
-
-def _by_cast(_: Call, parts: list[_Known]) -> bool:
-    return parts[0].nullable or parts[0].kind is Kind.TEXT
-
-
 _NULLABLE: dict[str, _NullRule] = {
     "divide": _by_divisor,
     "modulo": _by_remainder,
     "sqrt": _unless(lambda span: span.low >= 0),
     "ln": _unless(lambda span: span.low > 0),
-    "case": _by_branch,
-    **dict.fromkeys(("coalesce", "least", "greatest"), _all_nullable),
-    **dict.fromkeys(("to_real", "to_integer", "to_date"), _by_cast),
-    **dict.fromkeys(("power", "nullif", "add_days"), _always),
-    "is_null": _never,
+    "case": lambda _, parts: any(part.nullable for part in _case_values(parts)),
+    **dict.fromkeys(("coalesce", "least", "greatest"), lambda _, parts: all(part.nullable for part in parts)),
+    **dict.fromkeys(
+        ("to_real", "to_integer", "to_date"), lambda _, parts: parts[0].nullable or parts[0].kind is Kind.TEXT
+    ),
+    **dict.fromkeys(("power", "nullif", "add_days"), lambda *_: True),
+    "is_null": lambda *_: False,
 }
 
 _BRANCHES: dict[str, Callable[[Sequence[Any]], list[Any]]] = {"case": _case_values, "coalesce": list}

@@ -57,7 +57,7 @@ class Reader:
         return function(self, arguments)
 
     def known(self, expression: Expression) -> Column | None:
-        """Return what is known about a value of a row."""
+        """Return what is known about a value of a row; None where values of answers are spoken of."""
         return derive(expression, self.scope.relation.columns)
 
     def condition(self, node: exp.Expr) -> Expression:

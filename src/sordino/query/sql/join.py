@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -10,6 +11,7 @@ from sqlglot import exp
 from sordino.data.kinds import Kind
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
+from sordino.query.model.expression import Expression
 from sordino.query.model.lineage import owners, same_owner
 from sordino.query.model.operations import call
 from sordino.query.model.relation import Filter, Join, Relation
@@ -51,8 +53,7 @@ def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
         return scope
     if how == "left":
         raise refuse("a LEFT JOIN's ON may hold equalities and conditions on the right side", "move the rest to WHERE")
-    reader = Reader(scope)
-    return scope.with_relation(_narrowed(relation, reader, condition.remaining))
+    return scope.with_relation(filtered(relation, [*map(Reader(scope).condition, condition.remaining)]))
 
 
 def how_of(node: exp.Join) -> How:
@@ -79,11 +80,11 @@ class JoinCondition:
 
     def filtered(self, right: Scope) -> Scope:
         """Return the right side, narrowed by the conditions on it alone."""
-        return right.with_relation(_narrowed(right.relation, Reader(right), self.on_right))
+        return right.with_relation(filtered(right.relation, [*map(Reader(right).condition, self.on_right)]))
 
 
-def _narrowed(relation: Relation, reader: Reader, nodes: tuple[exp.Expr, ...]) -> Relation:
-    conditions = [reader.condition(node) for node in nodes]
+def filtered(relation: Relation, conditions: Sequence[Expression]) -> Relation:
+    """Return the rows for which all conditions hold."""
     if not conditions:
         return relation
     return Filter(relation, conditions[0] if len(conditions) == 1 else call("and", *conditions))
@@ -124,15 +125,21 @@ def _read_on(left: Scope, right: Scope, on: exp.Expr) -> JoinCondition:
 
 def equality(left: Scope, right: Scope, node: exp.Expr) -> Pair | None:
     """Return the pair (column of left, column of right) if the node says that they are equal; else None."""
-    if isinstance(node, exp.Paren):
-        return equality(left, right, node.this)
-    if not isinstance(node, exp.EQ) or not all(isinstance(side, exp.Column) for side in (node.this, node.expression)):
-        return None
-    for one, other in ((node.this, node.expression), (node.expression, node.this)):
+    for one, other in equal_columns(node):
         on_left, on_right = left.matching(one), right.matching(other)
         if on_left and on_right and not right.matching(one) and not left.matching(other):
             return left.find(one).column, right.find(other).column
     return None
+
+
+def equal_columns(node: exp.Expr) -> list[tuple[exp.Column, exp.Column]]:
+    """Return the two columns that the node says are equal, either one first; nothing if it says anything else."""
+    node = node.unnest()
+    if not isinstance(node, exp.EQ):
+        return []
+    one, other = node.this, node.expression
+    both = isinstance(one, exp.Column) and isinstance(other, exp.Column)
+    return [(one, other), (other, one)] if both else []
 
 
 def check_pair(left: Relation, right: Relation, pair: Pair) -> None:

@@ -8,12 +8,12 @@ from sqlglot import exp
 
 from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.operations import call
-from sordino.query.model.relation import Filter, Relation, SemiJoin
+from sordino.query.model.relation import Relation, SemiJoin
 
 from .calls import has_aggregates
 from .context import Context
 from .expression import Reader, chain
-from .join import Pair, check_pair, owner_matched
+from .join import Pair, check_pair, equal_columns, filtered, owner_matched
 from .refusals import only, refuse
 from .scope import Scope
 
@@ -40,16 +40,10 @@ def narrowed(scope: Scope, parts: list[exp.Expr], context: Context) -> Scope:
             conditions.append(reader.condition(part))
         else:
             memberships.append(membership)
-    relation = _with_conditions(scope.relation, conditions)
+    relation = filtered(scope.relation, conditions)
     for membership in memberships:
         relation = membership.narrowed(scope.with_relation(relation), context)
     return scope.with_relation(relation)
-
-
-def _with_conditions(relation: Relation, conditions: list[Expression]) -> Relation:
-    if not conditions:
-        return relation
-    return Filter(relation, conditions[0] if len(conditions) == 1 else call("and", *conditions))
 
 
 @dataclass(frozen=True)
@@ -68,7 +62,7 @@ class _Membership:
             # NULL is not among any members, and not outside of them either.
             columns = source.columns
             present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
-            source = _with_conditions(source, [*present])
+            source = filtered(source, present)
         return _semi_join(source, members, pairs, self.negated, context)
 
 
@@ -140,11 +134,7 @@ def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, t
 
 def _correlation(part: exp.Expr, outer: Scope, inner: Scope) -> Pair | None:
     """Return (column outside, column inside) if the part says that they are equal. Names mean what is inside first."""
-    if isinstance(part, exp.Paren):
-        return _correlation(part.this, outer, inner)
-    if not isinstance(part, exp.EQ) or not all(isinstance(side, exp.Column) for side in (part.this, part.expression)):
-        return None
-    for here, there in ((part.this, part.expression), (part.expression, part.this)):
+    for here, there in equal_columns(part):
         if inner.matching(here) and not inner.matching(there):
             return outer.find(there).column, inner.find(here).column
     return None

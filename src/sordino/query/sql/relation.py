@@ -146,7 +146,7 @@ def _select(select: exp.Select, context: Context) -> Scope:
 
 def _projected(listed: list[Item], scope: Scope, context: Context) -> Scope:
     reader = WindowReader(scope, context.schema)
-    outputs = [item.read(reader) for item in listed]
+    outputs = [reader.read(item.node) if item.starred is None else item.starred for item in listed]
     return project(reader.relation, outputs, output_names(listed))
 
 

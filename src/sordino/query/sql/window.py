@@ -21,8 +21,7 @@ from .scope import Scope, unique_name
 from .summary import FUNCTIONS as SUMMARIES
 from .summary import most_rows, row_count, summary_column
 
-_NUMBERED = {"ROW_NUMBER": "row_number", "RANK": "rank"}
-_MOVED = {"LAG": "lag", "LEAD": "lead"}
+_NUMBERED, _MOVED = ("ROW_NUMBER", "RANK"), ("LAG", "LEAD")
 
 
 class WindowReader(Reader):
@@ -105,9 +104,9 @@ class WindowReader(Reader):
             if arguments:
                 raise QuestionError(f"{name} takes no argument", "SRD-Q104")
             counted = row_count(most_rows(self.scope.relation))
-            return _NUMBERED[name], None, replace(counted, kind=Kind.INTEGER)
+            return name.lower(), None, replace(counted, kind=Kind.INTEGER)
         if len(arguments) != 1:
             raise refuse(f"{name} takes one argument", f"write {name}(x): the row next to this one", "SRD-Q104")
         argument = self._rows.read(arguments[0])
         known = derive(argument, self.scope.relation.columns)
-        return _MOVED[name], argument, replace(known, nullable=True)
+        return name.lower(), argument, replace(known, nullable=True)
