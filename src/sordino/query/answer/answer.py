@@ -22,7 +22,7 @@ from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Estimate, Interval
 from sordino.query.estimate.evaluate import Evaluated
 
-from .arrow import column_array, ends_arrays
+from .arrow import column_array, ends_arrays, to_json
 from .display import Cell, cells, width
 
 if TYPE_CHECKING:
@@ -148,8 +148,6 @@ class Answer:
 
     def to_json(self) -> str:
         """Return all that is released as one JSON text: columns with their intervals, notes and details."""
-        from .text import to_json
-
         return to_json(self)
 
     files: ClassVar[Files] = MappingProxyType({})

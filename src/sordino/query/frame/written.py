@@ -13,7 +13,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
@@ -216,9 +216,13 @@ def check_it_travels(text: str, draft: Draft) -> None:
     try:
         again = read_calls(text, draft.schema, lambda read: _Draft(read)).question
     except QuestionError:
-        _refuse_to_send()
+        again = None
     if again != asked:
-        _refuse_to_send()
+        raise QuestionError(
+            "this question cannot be sent as text: a name in it is no plain word of Python's, or it is very long; "
+            "rename the column, or ask by .sql(…)",
+            "SRD-Q406",
+        )
 
 
 class _Draft(Arranged):
@@ -234,11 +238,3 @@ class _Draft(Arranged):
 
     def _redrafted(self, draft: Draft) -> _Draft:
         return _Draft(draft)
-
-
-def _refuse_to_send() -> NoReturn:
-    raise QuestionError(
-        "this question cannot be sent as text: a name in it is no plain word of Python's, or it is very long; rename "
-        "the column, or ask by .sql(…)",
-        "SRD-Q406",
-    )

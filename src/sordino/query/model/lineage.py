@@ -53,7 +53,11 @@ def hold_owner(names: Collection[str], relation: Relation, schema: Schema) -> bo
 
 def origin(relation: Relation, name: str) -> Origin | None:
     """Return the table and column whose values this visible column hands on unchanged, if there is just one."""
-    return _ORIGINS[type(relation)](relation, name)
+    if isinstance(relation, Scan):
+        return relation.table.name, name
+    behind = relation.behind(name)
+    places = {origin(below, held) if isinstance(held, str) else None for below, held in behind}
+    return places.pop() if len(places) == 1 else None
 
 
 def owner_column(table: Table, schema: Schema) -> str | None:
@@ -116,39 +120,4 @@ _OWNERS: dict[type[Relation], Callable[[Any, Schema], frozenset[str] | set[str]]
     PerPerson: lambda relation, schema: _handed_on(relation.keys, relation.source, schema),
     Join: _of_join,
     UnionAll: _of_union,
-}
-
-
-def _from_outputs(outputs: tuple[NamedExpression, ...], source: Relation, name: str) -> Origin | None:
-    for output, expression, _ in outputs:
-        if output == name and isinstance(expression, ColumnRef):
-            return origin(source, expression.name)
-    return None
-
-
-def _from_join(relation: Join, name: str) -> Origin | None:
-    for old, new in relation.right_names:
-        if new == name:
-            return origin(relation.right, old)
-    return origin(relation.left, name)
-
-
-def _from_union(relation: UnionAll, name: str) -> Origin | None:
-    places = {origin(branch, name) for branch in relation.branches}
-    return places.pop() if len(places) == 1 else None
-
-
-def _from_windows(relation: Windowed, name: str) -> Origin | None:
-    return origin(relation.source, name) if name in relation.source.columns else None
-
-
-_ORIGINS: dict[type[Relation], Callable[[Any, str], Origin | None]] = {
-    Scan: lambda relation, name: (relation.table.name, name),
-    Filter: lambda relation, name: origin(relation.source, name),
-    SemiJoin: lambda relation, name: origin(relation.source, name),
-    Windowed: _from_windows,
-    Project: lambda relation, name: _from_outputs(relation.outputs, relation.source, name),
-    PerPerson: lambda relation, name: _from_outputs(relation.keys, relation.source, name),
-    Join: _from_join,
-    UnionAll: _from_union,
 }

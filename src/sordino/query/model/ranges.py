@@ -11,6 +11,7 @@ COALESCE hands on the NULL of its last branch alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -162,7 +163,7 @@ def _two(function: Callable[[Span, Span], Span]) -> _SpanRule:
     return lambda _, parts: function(parts[0].span, parts[1].span)
 
 
-def _rounded(function: Callable[[Fraction], Fraction]) -> _SpanRule:
+def _rounded(function: Callable[[Fraction], int]) -> _SpanRule:
     return lambda _, parts: parts[0].span.mapped(function)
 
 
@@ -195,7 +196,7 @@ def _cast(expression: Call, parts: list[_Known]) -> Span:
         return Span(Fraction(0), Fraction(1))
     known = parts[0].span
     # Engines round or cut reals differently; both stay between the whole numbers around.
-    return known if expression.kind is Kind.REAL else Span(known.mapped(spans.floor).low, known.mapped(spans.ceil).high)
+    return known if expression.kind is Kind.REAL else Span(known.mapped(math.floor).low, known.mapped(math.ceil).high)
 
 
 _SPANS: dict[str, _SpanRule] = {
@@ -211,8 +212,8 @@ _SPANS: dict[str, _SpanRule] = {
     "exp": _one(spans.exponential),
     "ln": _one(spans.logarithm),
     "sign": _one(spans.sign),
-    "floor": _rounded(spans.floor),
-    "ceil": _rounded(spans.ceil),
+    "floor": _rounded(math.floor),
+    "ceil": _rounded(math.ceil),
     "round": _rounded(spans.round_half_up),
     "least": _least,
     "greatest": _greatest,

@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 from sordino.data.metadata import Column, Table
 
 from .days import Days
-from .expression import Expression
+from .expression import ColumnRef, Expression
 from .ranges import hull
 
 NamedExpression = tuple[str, Expression, Column]
@@ -30,6 +30,11 @@ Order = tuple[tuple[Expression, bool], ...]
 Window = tuple[str, str, Expression | None, tuple[Expression, ...], Order, Column]
 """Name, function (row_number, rank, count, sum, mean, min, max, lag, lead), argument, partition besides the owner,
 order (only for row_number, rank, lag and lead), column of the result."""
+
+
+Behind = tuple[tuple["Relation", str | Expression], ...]
+"""What a column holds: an expression over a relation below, or the name of its column that is handed on. One for each
+branch of a union; nothing where the column begins."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,10 @@ class Relation(ABC):
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
         return tuple(getattr(self, side) for side in self.sides)
+
+    def behind(self, name: str) -> Behind:
+        """Return what a column holds: by default the column of that name of the first relation below."""
+        return ((self.inputs[0], name),)
 
     @property
     def is_public(self) -> bool:
@@ -72,6 +81,10 @@ class Scan(Relation):
 
     table: Table
     days: Days | None = None
+
+    def behind(self, _: str) -> Behind:
+        """Return nothing: its columns begin here."""
+        return ()
 
     @property
     def columns(self) -> Mapping[str, Column]:
@@ -109,6 +122,11 @@ class Filter(_OneInput):
     condition: Expression
 
 
+def _computed(outputs: tuple[NamedExpression, ...], source: Relation, name: str) -> Behind:
+    found = next((expression for output, expression, _ in outputs if output == name), None)
+    return () if found is None else ((source, found.name if isinstance(found, ColumnRef) else found),)
+
+
 @dataclass(frozen=True)
 class Project(_OneInput):
     """New columns from old ones, row by row. The owner travels along even when it is not among them."""
@@ -119,6 +137,10 @@ class Project(_OneInput):
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
         return MappingProxyType({name: column for name, _, column in self.outputs})
+
+    def behind(self, name: str) -> Behind:
+        """Return what a column is computed from."""
+        return _computed(self.outputs, self.source, name)
 
 
 @dataclass(frozen=True)
@@ -151,6 +173,11 @@ class Join(Relation):
             for old, new in self.right_names
         }
         return MappingProxyType({**self.left.columns, **right})
+
+    def behind(self, name: str) -> Behind:
+        """Return the column of the side that it comes from."""
+        old = next((old for old, new in self.right_names if new == name), None)
+        return ((self.left, name),) if old is None else ((self.right, old),)
 
 
 @dataclass(frozen=True)
@@ -185,6 +212,10 @@ class UnionAll(Relation):
         known = [branch.columns for branch in self.branches]
         return MappingProxyType({name: hull([columns[name] for columns in known]) for name in known[0]})
 
+    def behind(self, name: str) -> Behind:
+        """Return the column of each branch."""
+        return tuple((branch, name) for branch in self.branches)
+
     @property
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
@@ -216,6 +247,10 @@ class PerPerson(_OneInput):
         named = {name: column for name, _, column in self.keys}
         return MappingProxyType({**named, **{name: column for name, _, _, column in self.summaries}})
 
+    def behind(self, name: str) -> Behind:
+        """Return what a key is computed from; summaries begin here."""
+        return _computed(self.keys, self.source, name)
+
 
 @dataclass(frozen=True)
 class Windowed(_OneInput):
@@ -230,6 +265,10 @@ class Windowed(_OneInput):
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
         return MappingProxyType({**self.source.columns, **{window[0]: window[-1] for window in self.windows}})
+
+    def behind(self, name: str) -> Behind:
+        """Return a column of the rows; windows begin here."""
+        return () if any(window[0] == name for window in self.windows) else ((self.source, name),)
 
 
 # ---- how far joins may multiply rows -------------------------------------------------------------------------------

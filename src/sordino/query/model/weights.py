@@ -55,7 +55,7 @@ def weigh(expression: Expression, columns: Mapping[str, Weight]) -> Weight:
     while stack and parts <= LARGEST_TOGETHER and deep <= DEEPEST:
         node, depth, copies = stack.pop()
         if isinstance(node, ColumnRef):
-            column = columns.get(node.name, _PLAIN)
+            column = columns.get(node.name, PLAIN)
             parts += copies * column.parts
             deep = max(deep, depth + column.depth)
         elif isinstance(node, Call):
@@ -67,7 +67,7 @@ def weigh(expression: Expression, columns: Mapping[str, Weight]) -> Weight:
     return Weight(parts, deep)
 
 
-_PLAIN = Weight()
+PLAIN = Weight()
 
 
 def _listed(node: Call) -> int:

@@ -172,13 +172,7 @@ def _case(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _if(reader: Reader, node: exp.Expr) -> Expression:
-    otherwise = node.args.get("false")
-    return call(
-        "case",
-        reader.condition(node.this),
-        reader.read(node.args["true"]),
-        literal(None) if otherwise is None else reader.read(otherwise),
-    )
+    return reader.function("IF", [node.this, node.args["true"], node.args.get("false") or exp.Null()])
 
 
 def _cast(reader: Reader, node: exp.Expr) -> Expression:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 from sqlglot import exp
@@ -48,7 +49,7 @@ def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
     condition = read_condition(left, right, node)
     right = condition.filtered(right)
     relation, names, swapped = _joined_relations(left, right, condition.pairs, how, schema)
-    scope = Scope(relation, _visible(left, right, names, swapped, condition.merged))
+    scope = Scope(relation, both_sides(left, right, names, swapped, condition.merged))
     if not condition.remaining:
         return scope
     if how == "left":
@@ -207,9 +208,10 @@ def owner_matched(
     return tuple((one, other) for one, other in pairs if not (one in left_owners and other in right_owners))
 
 
-def _visible(
+def both_sides(
     left: Scope, right: Scope, names: dict[str, str], swapped: bool, merged: frozenset[str]
 ) -> tuple[Visible, ...]:
+    """Return what is seen of a join; `names` is what the right side (the left, if swapped) is called in it."""
     on_left = [replace(seen, column=names[seen.column]) if swapped else seen for seen in left.visible]
     on_right = [
         replace(
@@ -218,3 +220,38 @@ def _visible(
         for seen in right.visible
     ]
     return (*on_left, *on_right)
+
+
+# ---- FROM a, b WHERE a.x = b.x: the equalities in WHERE that join the tables are taken out of it, as if after ON -----
+
+Joined = tuple[Scope, list[exp.Expr]]
+"""Rows, and the conditions that are still to be met by them."""
+
+
+def is_comma(join: exp.Join) -> bool:
+    """Whether the join says nothing about how."""
+    return not any(value for name, value in join.args.items() if name != "this")
+
+
+def comma_joined(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr], schema: Schema) -> Joined:
+    """Join the tables that wait to the rows, each as soon as an equality leads to it."""
+    while waiting:
+        source, equalities = _next(scope, waiting, conditions)
+        on = reduce(lambda left, right: exp.And(this=left, expression=right), (each.copy() for each in equalities))
+        scope = joined(scope, source, exp.Join(on=on), schema)
+        waiting = [other for other in waiting if other is not source]
+        conditions = [part for part in conditions if part not in equalities]
+    return scope, conditions
+
+
+def _next(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr]) -> tuple[Scope, list[exp.Expr]]:
+    """Return the first table that equalities join to the rows, and these."""
+    for source in waiting:
+        equalities = [part for part in conditions if equality(scope, source, part) is not None]
+        if equalities:
+            return source, equalities
+    here, there = (min(side.qualifiers, default="a")[:60] for side in (scope, waiting[0]))
+    raise refuse(
+        f"tables after a comma in FROM are joined by equalities in WHERE, and none of them leads to {there!r}",
+        f"write FROM {here} JOIN {there} ON {here}.x = {there}.x",
+    )

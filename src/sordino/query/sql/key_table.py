@@ -21,10 +21,9 @@ from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation
 
 from .context import Context
-from .expression import chain
 from .grouped import group_keys
-from .join import JoinCondition, how_of, join_relations, read_condition
-from .predicate import narrowed
+from .join import JoinCondition, both_sides, how_of, join_relations, read_condition
+from .predicate import conditions_of, narrowed
 from .refusals import refuse
 from .relation import read_source
 from .scope import Scope, Visible
@@ -115,21 +114,12 @@ def _joined(left: Scope, right: Scope, condition: JoinCondition, schema: Schema)
     """Return the private rows, joined to the public ones that their columns agree with."""
     mirrored = tuple((there, here) for here, there in condition.pairs)
     relation, names = join_relations(right.relation, left.relation, mirrored, "inner", schema)
-    on_left = [replace(seen, column=names[seen.column]) for seen in left.visible]
-    on_right = [replace(seen, merged=seen.merged or seen.column in condition.merged) for seen in right.visible]
-    return KeyedSources(
-        Scope(relation, (*on_left, *on_right)),
-        left.relation,
-        {new: old for old, new in names.items()},
-        on_columns=False,
-    )
+    scope = Scope(relation, both_sides(left, right, names, swapped=True, merged=condition.merged))
+    return KeyedSources(scope, left.relation, {new: old for old, new in names.items()}, on_columns=False)
 
 
 def _narrowed_keys(left: Scope, select: exp.Select, context: Context) -> Scope:
-    where = select.args.get("where")
-    if where is None:
-        return left
-    parts = chain(where.this, exp.And)
+    parts = conditions_of(select)
     if not all(left.matching(column) for part in parts for column in part.find_all(exp.Column)):
         raise refuse(
             "a condition in WHERE on the private side would drop keys that have no rows", "move it to ON", "SRD-Q106"
@@ -139,11 +129,5 @@ def _narrowed_keys(left: Scope, select: exp.Select, context: Context) -> Scope:
 
 def _visible(left: Scope, right: Scope, condition: JoinCondition) -> tuple[Visible, ...]:
     joined = dict(condition.pairs)
-    on_left = [
-        Visible(seen.qualifier, seen.name, joined[seen.column]) for seen in left.visible if seen.column in joined
-    ]
-    on_right = [
-        Visible(seen.qualifier, seen.name, seen.column, merged=seen.column in condition.merged)
-        for seen in right.visible
-    ]
-    return (*on_left, *on_right)
+    on_left = Scope(left.relation, tuple(seen for seen in left.visible if seen.column in joined))
+    return both_sides(on_left, right, joined, swapped=True, merged=condition.merged)

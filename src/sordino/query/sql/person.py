@@ -8,14 +8,14 @@ from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.lineage import hold_owner
 from sordino.query.model.ranges import derive
-from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Project, Relation, Summary
+from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Relation, Summary
 
 from .calls import AggregateCall
 from .context import Context
 from .grouped import GroupedReader, group_keys, group_nodes, refuse_real
 from .names import items, output_names
 from .refusals import only, refuse, refuse_where_days_are_units
-from .scope import Scope, Visible, column_names, unique_name
+from .scope import Scope, column_names, project, unique_name
 from .summary import FUNCTIONS, summary_column
 
 
@@ -69,10 +69,7 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
     condition = None if having is None else reader.condition(having.this)
     grouped: Relation = PerPerson(scope.relation, tuple(keys), reader.summaries)
     grouped = grouped if condition is None else Filter(grouped, condition)
-    columns = grouped.columns
-    own = column_names(outputs, "c")
-    named = tuple((name, output, derive(output, columns)) for name, output in zip(own, outputs, strict=True))
-    return Scope(Project(grouped, named), tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
+    return project(grouped, outputs, names)
 
 
 def distinct_rows(scope: Scope, context: Context) -> Scope:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from sordino.query.model.expression import ColumnRef, Expression
@@ -33,7 +31,7 @@ def narrowed(scope: Scope, parts: list[exp.Expr], context: Context) -> Scope:
     """Return the rows for which all parts hold."""
     conditions: list[Expression] = []
     reader = Reader(scope)
-    memberships: list[_Membership] = []
+    memberships: list[tuple[exp.Expr, bool]] = []
     for part in parts:
         membership = _membership(part)
         if membership is None:
@@ -41,38 +39,31 @@ def narrowed(scope: Scope, parts: list[exp.Expr], context: Context) -> Scope:
         else:
             memberships.append(membership)
     relation = filtered(scope.relation, conditions)
-    for membership in memberships:
-        relation = membership.narrowed(scope.with_relation(relation), context)
+    for node, negated in memberships:
+        relation = _members_only(node, negated, scope.with_relation(relation), context)
     return scope.with_relation(relation)
 
 
-@dataclass(frozen=True)
-class _Membership:
-    """One ``[NOT] IN (SELECT …)`` or ``[NOT] EXISTS (SELECT …)``."""
-
-    node: exp.Expr
-    negated: bool
-
-    def narrowed(self, scope: Scope, context: Context) -> Relation:
-        """Return the rows that are (or are not) members."""
-        read = _exists if isinstance(self.node, exp.Exists) else _in
-        members, pairs = read(self.node, scope, context)
-        source = scope.relation
-        if self.negated and isinstance(self.node, exp.In):
-            # NULL is not among any members, and not outside of them either.
-            columns = source.columns
-            present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
-            source = filtered(source, present)
-        return _semi_join(source, members, pairs, self.negated, context)
-
-
-def _membership(part: exp.Expr) -> _Membership | None:
+def _membership(part: exp.Expr) -> tuple[exp.Expr, bool] | None:
+    """Return ``IN (SELECT …)`` or ``EXISTS (SELECT …)``, and whether it is negated, if the part is one of them."""
     node, negated = part, False
     while isinstance(node, exp.Paren | exp.Not):
         negated ^= isinstance(node, exp.Not)
         node = node.this
     found = isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
-    return _Membership(node, negated) if found else None
+    return (node, negated) if found else None
+
+
+def _members_only(node: exp.Expr, negated: bool, scope: Scope, context: Context) -> Relation:
+    """Return the rows that are (or are not) members."""
+    members, pairs = (_exists if isinstance(node, exp.Exists) else _in)(node, scope, context)
+    source = scope.relation
+    if negated and isinstance(node, exp.In):
+        # NULL is not among any members, and not outside of them either.
+        columns = source.columns
+        present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
+        source = filtered(source, present)
+    return _semi_join(source, members, pairs, negated, context)
 
 
 def _semi_join(

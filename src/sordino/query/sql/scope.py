@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.relation import Relation, Scan
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Project, Relation, Scan
 
 from .refusals import only, refuse, unknown_name
 
@@ -111,6 +112,19 @@ def column_names(outputs: Sequence[Expression], prefix: str) -> list[str]:
         wanted = output.name if isinstance(output, ColumnRef) else f"{prefix}{place}"
         names.append(unique_name(wanted, set(names)))
     return names
+
+
+def project(source: Relation, outputs: Sequence[Expression], names: Sequence[str]) -> Scope:
+    """Return the rows of some expressions, seen under the names given."""
+    own = column_names(outputs, "c")
+    return Scope(computed(source, own, outputs), tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
+
+
+def computed(source: Relation, own: Sequence[str], outputs: Sequence[Expression]) -> Project:
+    """Return the rows of some expressions, under names of our own."""
+    columns = source.columns
+    pairs = zip(own, outputs, strict=True)
+    return Project(source, tuple((name, output, derive(output, columns)) for name, output in pairs))
 
 
 def unique_name(wanted: str, taken: frozenset[str] | set[str]) -> str:
