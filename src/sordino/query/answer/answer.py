@@ -176,15 +176,13 @@ class Answer:
         return f"{100 * float(self.confidence):.6g} %"
 
     def __repr__(self) -> str:
-        lines = _table({name: (self._is_number(name), shown) for name, shown in self.cells(_ROWS_SHOWN).items()})
+        shown = self.cells(_ROWS_SHOWN)
+        lines = _table({name: (self._columns[name].kind.is_number, shown[name]) for name in shown})
         if len(self) > _ROWS_SHOWN:
             lines.append(f"… {len(self) - _ROWS_SHOWN:,} more rows")
         if self.noisy_names:
             lines.append(f"intervals at {self.confidence_text}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
-
-    def _is_number(self, name: str) -> bool:
-        return self._columns[name].kind.is_number
 
     def _repr_html_(self) -> str:
         from .html import page

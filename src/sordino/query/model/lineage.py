@@ -14,7 +14,7 @@ from sordino.data.kinds import Kind
 from sordino.data.metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
 
 from .expression import ColumnRef
-from .relation import Filter, Join, NamedExpression, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from .relation import Join, NamedExpression, PerPerson, Project, Relation, Scan, UnionAll
 
 Origin = tuple[str, str]
 """A table and one of its columns."""
@@ -25,7 +25,7 @@ def owners(relation: Relation, schema: Schema) -> frozenset[str]:
 
     A foreign key counts if it leads to the very column that identifies the person in the parent table.
     """
-    return frozenset(_OWNERS[type(relation)](relation, schema))
+    return frozenset(_OWNERS.get(type(relation), _of_source)(relation, schema))
 
 
 def same_owner(left: Relation, left_name: str, right: Relation, right_name: str, schema: Schema) -> bool:
@@ -113,9 +113,6 @@ def _of_union(relation: UnionAll, schema: Schema) -> frozenset[str]:
 
 _OWNERS: dict[type[Relation], Callable[[Any, Schema], frozenset[str] | set[str]]] = {
     Scan: _of_scan,
-    Filter: _of_source,
-    SemiJoin: _of_source,
-    Windowed: _of_source,
     Project: lambda relation, schema: _handed_on(relation.outputs, relation.source, schema),
     PerPerson: lambda relation, schema: _handed_on(relation.keys, relation.source, schema),
     Join: _of_join,

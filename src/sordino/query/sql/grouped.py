@@ -70,11 +70,6 @@ class GroupedReader(Reader):
         return next((reference for key, reference in self._keys if key == expression), None)
 
 
-def group_nodes(group: exp.Expr | None) -> list[exp.Expr]:
-    """Return the plain expressions of a GROUP BY."""
-    return [] if group is None else list(group.expressions)
-
-
 def group_keys(nodes: list[exp.Expr], select: exp.Select, scope: Scope) -> list[Expression]:
     """Return the different expressions that the nodes of a GROUP BY stand for, in order."""
     reader = Reader(scope)

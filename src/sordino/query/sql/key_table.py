@@ -103,7 +103,7 @@ def _groups_by(select: exp.Select, scope: Scope, columns: set[str]) -> bool:
     """Whether the groups are by all columns of the join and by nothing else."""
     group = select.args.get("group")
     try:
-        keys = group_keys(list(group.expressions), select, scope) if group is not None else []
+        keys = group_keys(group.expressions, select, scope) if group is not None else []
     except QuestionError:
         return False
     names = [key.name for key in keys if isinstance(key, ColumnRef)]

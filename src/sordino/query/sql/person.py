@@ -12,7 +12,7 @@ from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Rel
 
 from .calls import AggregateCall
 from .context import Context
-from .grouped import GroupedReader, group_keys, group_nodes, refuse_real
+from .grouped import GroupedReader, group_keys, refuse_real
 from .names import items, output_names
 from .refusals import only, refuse, refuse_where_days_are_units
 from .scope import Scope, column_names, project, unique_name
@@ -107,7 +107,8 @@ def _not_keyed(context: Context, what: str, where: str) -> QuestionError:
 
 
 def _keys(select: exp.Select, scope: Scope) -> list[NamedExpression]:
-    read = group_keys(group_nodes(select.args.get("group")), select, scope)
+    group = select.args.get("group")
+    read = [] if group is None else group_keys(group.expressions, select, scope)
     return [_key(*pair, scope.relation) for pair in zip(column_names(read, "g"), read, strict=True)]
 
 
