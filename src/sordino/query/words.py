@@ -240,6 +240,9 @@ def takes(words: Callable[P, Words]) -> Callable[[Callable[[S, Any], T]], Callab
     def wrapped(method: Callable[[S, Any], T]) -> Callable[Concatenate[S, P], T]:
         @wraps(method)
         def taking(self: S, /, *positional: P.args, **given: P.kwargs) -> T:
+            if positional:
+                name = method.__name__
+                raise ArgumentError(f"{name} takes no value without its word; write {name}(epsilon=1)", "SRD-A001")
             check_names(given, wanted.parameters)
             return method(self, words(*positional, **given))
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from sordino.accounting.event import Event
 from sordino.accounting.plan import Files
-from sordino.arguments import Number, probability
+from sordino.arguments import Number, probability, whole
 from sordino.errors import ArgumentError
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Estimate, Interval
@@ -113,9 +113,8 @@ class Answer:
 
     def head(self, rows: int) -> Answer:
         """Return the first rows."""
-        return self._with(
-            {name: column.take(np.arange(min(rows, len(self)))) for name, column in self._columns.items()}
-        )
+        first = np.arange(min(whole("rows", rows, least=0), len(self)))
+        return self._with({name: column.take(first) for name, column in self._columns.items()})
 
     def _with(self, columns: Mapping[str, Evaluated]) -> Answer:
         said: dict[str, Any] = {name: getattr(self, name) for name in ("notes", "details", "events", "confidence")}
@@ -123,6 +122,8 @@ class Answer:
 
     def to_arrow(self, intervals: bool = False, confidence: Number | None = None) -> pa.Table:
         """Return an Arrow table; with `intervals` noisy columns are followed by ``<name>_low`` and ``<name>_high``."""
+        if not isinstance(intervals, bool):
+            raise ArgumentError("intervals must be True or False; say how sure by confidence=0.9", "SRD-A001")
         level = self.confidence if confidence is None else confidence
         arrays: dict[str, pa.Array] = {}
         taken = set(self.names)

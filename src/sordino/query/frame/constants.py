@@ -20,8 +20,8 @@ def constant(value: Any) -> Value:
     >>> constant(np.int32(3))
     3
     """
-    if hasattr(value, "item"):
-        value = value.item()  # a scalar of NumPy
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        value = value.item()  # a scalar of NumPy, and no array or column of one value
     if isinstance(value, float | date) and value != value:  # NaN, and pandas' NaT
         raise QuestionError("a missing value cannot be part of a question; write .is_null()", "SRD-Q104")
     return literal(value).value

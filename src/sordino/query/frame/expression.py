@@ -187,7 +187,8 @@ def col(name: str) -> Formula:
     """
     if not isinstance(name, str) or not name:
         given = "an empty one" if isinstance(name, str) else f"by {type(name).__name__}"
-        raise ArgumentError(f"a column is named by a text, not {given}", "SRD-A001")
+        more = "; name several one by one" if isinstance(name, list | tuple) else ""
+        raise ArgumentError(f"a column is named by a text, not {given}{more}", "SRD-A001")
     return _Column(name)
 
 

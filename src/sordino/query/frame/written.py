@@ -16,7 +16,7 @@ from datetime import date, datetime
 from typing import Any, Generic, TypeVar
 
 from sordino.data.metadata import Schema
-from sordino.errors import QuestionError
+from sordino.errors import ArgumentError, QuestionError
 
 from . import aggregates, windows
 from .draft import Arranged, Draft
@@ -81,7 +81,9 @@ def read_calls(text: str, schema: Schema, ask: Callable[[Draft], Asked]) -> Aske
     **Guarantee**: nothing of the text is run. What is called are the functions and methods listed here, on what they
     gave; constants are Python's own plain ones.
     """
-    if not isinstance(text, str) or len(text) > LONGEST:
+    if not isinstance(text, str):
+        raise ArgumentError(f"method calls are read from a text, not from {type(text).__name__}", "SRD-A001")
+    if len(text) > LONGEST:
         raise _unreadable(f"it is longer than {LONGEST:,} characters; ask in several questions")
     try:
         tree = ast.parse(text.strip(), mode="eval").body

@@ -127,7 +127,8 @@ def _quantile(reader: OutputReader, called: AggregateCall) -> Expression:
 def _constant(reader: OutputReader, called: AggregateCall, node: exp.Expr) -> Fraction:
     value = reader.rows.read(node)
     if not isinstance(value, Literal) or not value.kind.is_number or not isinstance(value.value, int | float):
-        raise refuse(f"{called.name} needs a constant number here", "write the number itself", "SRD-Q104")
+        form = "x, 0, 10, 50" if called.name == "HISTOGRAM" else "x, 0.5"
+        raise refuse(f"{called.name} needs a constant number here", f"write {called.name}({form})", "SRD-Q104")
     return exact(value.value)
 
 

@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from .expression import Reader
 
 _MOST_DIGITS = 15
+_FORMS = {
+    "ROUND": "ROUND(x, 2)",
+    "SUBSTRING": "SUBSTRING(x, 1, 3)",
+    "LEFT": "LEFT(x, 3)",
+    "HISTOGRAM": "HISTOGRAM(x, 10), or its edges: HISTOGRAM(x, 0, 10, 50)",
+    "TOP": "TOP(x, 3)",
+}
+"""How what takes a constant whole number is written."""
 
 Function = Callable[["Reader", list[exp.Expr]], Expression]
 
@@ -41,7 +49,7 @@ def whole_constant(name: str, reader: Reader, node: exp.Expr) -> int:
     """Return the constant whole number that the node stands for."""
     value = reader.read(node)
     if not isinstance(value, Literal) or value.kind is not Kind.INTEGER or not isinstance(value.value, int):
-        raise refuse(f"{name} needs a constant whole number here", "write the number itself", "SRD-Q104")
+        raise refuse(f"{name} needs a constant whole number here", f"write {_FORMS[name]}", "SRD-Q104")
     return value.value
 
 

@@ -14,7 +14,7 @@ from sordino.query.model.expression import ColumnRef, Expression, Literal
 from .calls import AggregateCall, aggregate_call
 from .expression import Reader
 from .names import item
-from .refusals import refuse, refused_node
+from .refusals import refuse, refused_node, unknown_name
 from .scope import Scope
 
 
@@ -47,6 +47,8 @@ class GroupedReader(Reader):
             raise refused_node(node.this)
         if not node.table and node.name.lower() in self.named:
             return self.named[node.name.lower()]
+        if self.named and not node.table and not self.scope.matching(node):
+            raise unknown_name("column", node.name, self.named)
         seen = self.scope.find(node)
         raise refuse(
             f"the column {seen.name[:60]!r} would be shown row by row",

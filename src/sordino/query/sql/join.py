@@ -100,6 +100,7 @@ def read_condition(left: Scope, right: Scope, node: exp.Join) -> JoinCondition:
     else:
         condition = _read_on(left, right, node.args["on"])
     if not condition.pairs:
+        _refuse_unknown(chain(node.args["on"], exp.And), left, right)
         raise refuse(
             "a join needs an equality between a column of each side",
             "write ON a.x = b.x; compute expressions in a subquery first",
@@ -141,6 +142,14 @@ def equal_columns(node: exp.Expr) -> list[tuple[exp.Column, exp.Column]]:
     one, other = node.this, node.expression
     both = isinstance(one, exp.Column) and isinstance(other, exp.Column)
     return [(one, other), (other, one)] if both else []
+
+
+def _refuse_unknown(parts: Sequence[exp.Expr], *scopes: Scope) -> None:
+    """Refuse equalities with a column that its table has not; a table that is not here may come later in FROM."""
+    everything = Scope(scopes[0].relation, tuple(seen for scope in scopes for seen in scope.visible))
+    for column in (pair[0] for part in parts for pair in equal_columns(part)):
+        if column.table.lower() in everything.qualifiers:
+            everything.find(column)
 
 
 def check_pair(left: Relation, right: Relation, pair: Pair) -> None:
@@ -197,14 +206,15 @@ def owner_matched(
             "rows of others would decide about a row; declare the table that it needs public, or a unit of people",
             "SRD-Q105",
         )
+    left_owners, right_owners = owners(left, schema), owners(right, schema)
     if not any(same_owner(left, one, right, other, schema) for one, other in pairs):
+        one, other = (min(each, default=schema.unit.name) for each in (left_owners, right_owners))
         raise refuse(
             f"{what} must be keyed by the person",
-            f"write ON a.{schema.unit.name} = b.{schema.unit.name} AND … with the person's column of each side, so "
+            f"write ON a.{one} = b.{other} AND … with the person's column of each side, so "
             "that only rows of one person meet",
             "SRD-Q105",
         )
-    left_owners, right_owners = owners(left, schema), owners(right, schema)
     return tuple((one, other) for one, other in pairs if not (one in left_owners and other in right_owners))
 
 
@@ -250,6 +260,7 @@ def _next(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr]) -> tup
         equalities = [part for part in conditions if equality(scope, source, part) is not None]
         if equalities:
             return source, equalities
+    _refuse_unknown(conditions, scope, *waiting)
     here, there = (min(side.qualifiers, default="a")[:60] for side in (scope, waiting[0]))
     raise refuse(
         f"tables after a comma in FROM are joined by equalities in WHERE, and none of them leads to {there!r}",

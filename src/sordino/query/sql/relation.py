@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.operations import call
 from sordino.query.model.question import Options
 from sordino.query.model.relation import Relation, Scan, UnionAll
 
@@ -148,13 +152,10 @@ def _union(union: exp.Union, context: Context) -> Scope:
     if len(parts) > _MOST_BRANCHES:
         raise refuse(f"a UNION ALL has at most {_MOST_BRANCHES} parts", "ask in several questions", "SRD-Q101")
     branches = [context.subquery(part) for part in parts]
-    kinds = [_kinds(branch) for branch in branches]
-    if any(other != kinds[0] for other in kinds):
-        raise QuestionError(
-            "the parts of a UNION ALL need as many columns, of the same kinds, in the same order; write CAST(…)",
-            "SRD-Q104",
-        )
-    relations = [_in_order(branch) for branch in branches]
+    if len({len(branch.visible) for branch in branches}) > 1:
+        raise refuse("the parts of a UNION ALL need as many columns", "list them in the same order", "SRD-Q104")
+    kinds = [_common_kind(place, each) for place, each in enumerate(zip(*map(_kinds, branches), strict=True), 1)]
+    relations = [_in_order(branch, kinds) for branch in branches]
     if len({relation.is_public for relation in relations}) > 1:
         raise refuse("private and public rows cannot be put together", "ask about the private rows alone", "SRD-Q105")
     relation = UnionAll(tuple(relations))
@@ -182,12 +183,23 @@ def _branches(union: exp.Union) -> list[exp.Expr]:
     return parts
 
 
-def _kinds(scope: Scope) -> list[object]:
-    return [scope.relation.columns[seen.column].kind for seen in scope.visible]
-
-
-def _in_order(scope: Scope) -> Relation:
-    """Return the rows with their columns in order, under names that all parts of a UNION ALL share."""
+def _kinds(scope: Scope) -> list[Kind]:
     columns = scope.relation.columns
-    outputs: list[Expression] = [ColumnRef(columns[seen.column].kind, seen.column) for seen in scope.visible]
+    return [columns[seen.column].kind for seen in scope.visible]
+
+
+def _common_kind(place: int, kinds: Sequence[Kind]) -> Kind:
+    """Return the kind of a column of a UNION ALL: integers beside reals are made real."""
+    if len(set(kinds)) == 1 or set(kinds) == {Kind.INTEGER, Kind.REAL}:
+        return kinds[0] if len(set(kinds)) == 1 else Kind.REAL
+    named = " and ".join(dict.fromkeys(kind.value for kind in kinds))
+    raise refuse(f"column {place} of a UNION ALL has the kinds {named}", "write CAST(…) in its parts", "SRD-Q104")
+
+
+def _in_order(scope: Scope, kinds: Sequence[Kind]) -> Relation:
+    """Return the rows with their columns in order, of these kinds, under names that all parts of a UNION ALL share."""
+    references = [ColumnRef(kind, seen.column) for seen, kind in zip(scope.visible, _kinds(scope), strict=True)]
+    outputs: list[Expression] = [
+        each if each.kind is kind else call("to_real", each) for each, kind in zip(references, kinds, strict=True)
+    ]
     return computed(scope.relation, [f"c{place}" for place in range(len(outputs))], outputs)

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.lineage import owners
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation, Scan
 
@@ -100,6 +102,12 @@ def _hidden(name: str, relation: Relation) -> QuestionError | None:
             if column.lower() == name.lower():
                 return QuestionError(f"the column {column[:60]!r} cannot be asked about: {reason}", "SRD-Q202")
     return None
+
+
+def person_column(scope: Scope, schema: Schema) -> str:
+    """Return what the person's column is called here; the unit's own name where no column holds it."""
+    held = owners(scope.relation, schema)
+    return next((seen.name for seen in scope.visible if seen.column in held), schema.unit.name)
 
 
 def column_names(outputs: Sequence[Expression], prefix: str) -> list[str]:
