@@ -103,7 +103,7 @@ class Ask:
             if not best or not account.degrades:
                 raise self._too_much(whole, best, refusal) from None
         note = f"this was asked for {_said(whole.spend)}, and answered for the {float(best):g} that is left"
-        return self._carry_out(self._planned(words, whole, best), words, note)
+        return self._carry_out(self._planned(words, whole.wishes, best, words.find), words, note)
 
     def _carry_out(self, whole: WholePlan, words: Words, *notes: str) -> Answer:
         def release(grant: Grant) -> Answer:
@@ -115,15 +115,15 @@ class Ask:
         self._data.dataset.check_ready()
         return self._data.carry_out(whole, release)
 
-    def _planned(self, words: Words, whole: WholePlan, amount: Fraction) -> WholePlan:
-        """Return the same plan for another price."""
-        spend = self._spend(words, amount)
-        return plan_whole(self.question, spend, whole.wishes, find=words.find, truncation=words.truncation)
+    def _planned(self, words: Words, wishes: Wishes, amount: Fraction, find: bool = False) -> WholePlan:
+        """Return the plan for a price; bounds that are missing are found for a part of it, or refused."""
+        return plan_whole(self.question, self._spend(words, amount), wishes, find=find, truncation=words.truncation)
 
     def _largest(self, words: Words, whole: WholePlan) -> Fraction:
         """Return the largest price of this question that still fits, 0 if none does."""
         found = largest_that_fits(
-            lambda amount: self._data.price(self._planned(words, whole, amount)).fits, whole.spend.amount
+            lambda amount: self._data.price(self._planned(words, whole.wishes, amount, words.find)).fits,
+            whole.spend.amount,
         )
         return Fraction(found or 0)
 
@@ -149,10 +149,7 @@ class Ask:
             check_budget(self.question.schema.personal, budget.epsilon)
         flips = budget is None or budget.calculus == "pure"
         wishes = Wishes(words.bounding, words.weights or {}, words.mechanism, intervals=words.intervals, flips=flips)
-
-        def make(amount: Fraction, find: bool = False) -> WholePlan:
-            return plan_whole(self.question, self._spend(words, amount), wishes, find=find, truncation=words.truncation)
-
+        make = partial(self._planned, words, wishes)
         if words.error is None and words.noise is None:
             return make(self._amount(words), words.find)
         goal = words.error  # it can only be aimed for when all bounds are known

@@ -92,13 +92,21 @@ class Formula(Methods["Formula"]):
     """An expression over names, built by operators and methods. Made by `col`, `lit`, `when` and the aggregates."""
 
     def __init__(
-        self, text: str, parts: Sequence[Formula] = (), build: Build | None = None, *, compound: bool = False
+        self,
+        text: str,
+        parts: Sequence[Formula] = (),
+        build: Build | None = None,
+        *,
+        compound: bool = False,
+        joint: str | None = None,
     ) -> None:
         self.text = text
         """How it would be written."""
         self.parts = tuple(parts)
         self.compound = compound
         """Whether it needs parentheses beside an operator."""
+        self.joint = joint
+        """The sign that joins its parts, if it is a list of conditions."""
         self._build = build
         self._depth: int = 1 + max((part._depth for part in parts), default=0)
         self._size: int = 1 + sum(part._size for part in parts)
@@ -169,17 +177,6 @@ class _Column(Formula):
         return place.column(self.name)
 
 
-class _Chain(Formula):
-    """a & b & c as one list: its length does not count as depth, here or where it is read."""
-
-    def __init__(self, sign: str, parts: Sequence[Formula]) -> None:
-        joined = _binary({"&": exp.And, "|": exp.Or}[sign])
-        super().__init__(
-            f" {sign} ".join(map(enclosed, parts)), parts, lambda *nodes: reduce(joined, nodes), compound=True
-        )
-        self.joint = sign
-
-
 def col(name: str) -> Formula:
     """Return the column of that name, of a table or of an answer, wherever the expression is used.
 
@@ -222,12 +219,13 @@ def bare_name(formula: Formula) -> str | None:
 
 
 def chained(sign: str, *parts: Formula) -> Formula:
-    """Return the conditions joined by & or |, as one list."""
-    listed: list[Formula] = []
-    for part in parts:
-        same = isinstance(part, _Chain) and part.joint == sign
-        listed += part.parts if same else (part,)
-    return listed[0] if len(listed) == 1 else _Chain(sign, listed)
+    """Return the conditions joined by & or |, as one list: its length does not count as depth."""
+    listed = [each for part in parts for each in (part.parts if part.joint == sign else (part,))]
+    if len(listed) == 1:
+        return listed[0]
+    joined = _binary({"&": exp.And, "|": exp.Or}[sign])
+    text = f" {sign} ".join(map(enclosed, listed))
+    return Formula(text, listed, lambda *nodes: reduce(joined, nodes), compound=True, joint=sign)
 
 
 def enclosed(formula: Formula) -> str:

@@ -142,7 +142,8 @@ class _Reader(Generic[Asked]):
         left, right = map(self.read, sides)
         if type(sign) not in _BINARY or not (isinstance(left, Formula) or isinstance(right, Formula)):
             raise _unreadable("operators stand between expressions; write constants as what they are worth")
-        return _formula(_called(_BINARY[type(sign)], left, right))
+        found: Formula = _called(_BINARY[type(sign)], left, right)
+        return found
 
     def unary(self, node: ast.UnaryOp) -> Any:
         """Return −x, of a number as well, or ~x."""
@@ -196,12 +197,6 @@ def _called(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         return function(*given, **named)
     except (TypeError, AttributeError):
         raise _unreadable("something in it was given other words than it takes") from None
-
-
-def _formula(value: Any) -> Formula:
-    if not isinstance(value, Formula):
-        raise _unreadable("operators stand between expressions")
-    return value
 
 
 def _unreadable(why: str) -> QuestionError:

@@ -26,7 +26,6 @@ not change, so that data arrives in the order of days; the data set has one priv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 
@@ -60,14 +59,8 @@ def on_days(question: Question) -> Question:
 
 def days_read(relation: Relation) -> Days:
     """Return the days that all scans of a relation read; none where days have no budgets."""
-    return reduce(Days.__or__, (scan.days for scan in _scans(relation) if scan.days is not None), NO_DAY)
-
-
-def _scans(relation: Relation) -> Iterator[Scan]:
-    if isinstance(relation, Scan):
-        yield relation
-    for below in relation.inputs:
-        yield from _scans(below)
+    scans = (each.days for each in relation.walk() if isinstance(each, Scan))
+    return reduce(Days.__or__, (days for days in scans if days is not None), NO_DAY)
 
 
 def _needed(relation: Relation, blocks: Blocks) -> Days:

@@ -227,25 +227,16 @@ def _substring(operation: str, arguments: tuple[Expression, ...], detail: Detail
     return _of_kind(operation, arguments, Kind.TEXT), Kind.TEXT, detail
 
 
-def _date_part(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    settled = _dated(operation, arguments, detail, DATE_PARTS)
-    return settled, Kind.INTEGER, detail
+def _dated(units: tuple[str, ...], result: Kind | None = None) -> Rule:
+    def check(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        if detail not in units:
+            raise QuestionError(f"{operation} knows {', '.join(units)}; not {str(detail)[:40]!r}", "SRD-Q104")
+        settled = _of_kind(operation, arguments, *_DATES)
+        if settled[0].kind is Kind.DATE and detail in _TIMED_UNITS:
+            raise QuestionError(f"a date has no {detail}; use a timestamp, or leave it out", "SRD-Q104")
+        return settled, result or settled[0].kind, detail
 
-
-def _date_trunc(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    settled = _dated(operation, arguments, detail, DATE_TRUNCATIONS)
-    return settled, settled[0].kind, detail
-
-
-def _dated(
-    operation: str, arguments: tuple[Expression, ...], detail: Detail, units: tuple[str, ...]
-) -> tuple[Expression, ...]:
-    if detail not in units:
-        raise QuestionError(f"{operation} knows {', '.join(units)}; not {str(detail)[:40]!r}", "SRD-Q104")
-    settled = _of_kind(operation, arguments, *_DATES)
-    if settled[0].kind is Kind.DATE and detail in _TIMED_UNITS:
-        raise QuestionError(f"a date has no {detail}; use a timestamp, or leave it out", "SRD-Q104")
-    return settled
+    return Rule(check, detailed=True)
 
 
 def _add_days(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
@@ -278,8 +269,8 @@ RULES: dict[str, Rule] = {
     "length": Rule(_taking(Kind.TEXT, Kind.INTEGER)),
     "concat": Rule(_taking(Kind.TEXT, Kind.TEXT), 2, None),
     "substring": Rule(_substring, detailed=True),
-    "date_part": Rule(_date_part, detailed=True),
-    "date_trunc": Rule(_date_trunc, detailed=True),
+    "date_part": _dated(DATE_PARTS, Kind.INTEGER),
+    "date_trunc": _dated(DATE_TRUNCATIONS),
     "add_days": Rule(_add_days, detailed=True),
     "days_between": Rule(_taking(Kind.DATE, Kind.INTEGER), 2, 2),
 }

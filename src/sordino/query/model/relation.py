@@ -54,6 +54,12 @@ class Relation(ABC):
         """The relations right below."""
         return tuple(getattr(self, side) for side in self.sides)
 
+    def walk(self) -> Iterator[Relation]:
+        """Yield this relation and all below, the outer ones first."""
+        yield self
+        for below in self.inputs:
+            yield from below.walk()
+
     def behind(self, name: str) -> Behind:
         """Return what a column holds: by default the column of that name of the first relation below."""
         return ((self.inputs[0], name),)
@@ -283,10 +289,7 @@ MOST_ROWS = 1_000
 
 def joins(relation: Relation) -> Iterator[Join]:
     """Yield all joins in a tree, the outer ones first."""
-    if isinstance(relation, Join):
-        yield relation
-    for below in relation.inputs:
-        yield from joins(below)
+    return (each for each in relation.walk() if isinstance(each, Join))
 
 
 def most_per_key(relation: Relation) -> int:

@@ -59,7 +59,8 @@ def weigh(expression: Expression, columns: Mapping[str, Weight]) -> Weight:
             parts += copies * column.parts
             deep = max(deep, depth + column.depth)
         elif isinstance(node, Call):
-            parts += copies * (1 + _listed(node))
+            listed = len(node.detail or ()) if node.operation == "in" else 0
+            parts += copies * (1 + listed // _CONSTANTS_IN_A_PART)
             deep = max(deep, depth + 1)
             stack.extend((part, depth + 1, copies * _repeats(node, part)) for part in node.arguments)
         else:
@@ -68,11 +69,6 @@ def weigh(expression: Expression, columns: Mapping[str, Weight]) -> Weight:
 
 
 PLAIN = Weight()
-
-
-def _listed(node: Call) -> int:
-    """Return what the constants of IN count for."""
-    return len(node.detail or ()) // _CONSTANTS_IN_A_PART if node.operation == "in" else 0
 
 
 def _repeats(node: Call, part: Expression) -> int:

@@ -89,10 +89,6 @@ def chain(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
     return parts
 
 
-def _name_of(node: exp.Anonymous) -> str:
-    return node.name.upper()
-
-
 def _constant(_: Reader, node: exp.Expr) -> Expression:
     return literal(str(node.this)) if node.args.get("is_string") else literal(number(str(node.this)))
 
@@ -203,10 +199,6 @@ _TYPES = {
 _CASTS = {Kind.REAL: "to_real", Kind.INTEGER: "to_integer", Kind.TEXT: "to_text", Kind.DATE: "to_date"}
 
 
-def _extract(reader: Reader, node: exp.Expr) -> Expression:
-    return date_part(node.this, reader.read(node.expression))
-
-
 def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
     def read(reader: Reader, node: exp.Expr) -> Expression:
         if sign > 0 and _is_long(node, exp.Add):
@@ -252,7 +244,7 @@ Entry = tuple[Sequence[str], Callable[[Any, Any], Expression]]
 
 NODES: dict[type[exp.Expr], Entry] = {
     exp.Column: (("this", "table"), lambda reader, node: reader.column(node)),
-    exp.Anonymous: (("this", "expressions"), lambda reader, node: reader.function(_name_of(node), node.expressions)),
+    exp.Anonymous: (("this", "expressions"), lambda reader, node: reader.function(node.name.upper(), node.expressions)),
     exp.Paren: (("this",), lambda reader, node: reader.read(node.this)),
     exp.Literal: (("this", "is_string"), _constant),
     exp.Boolean: (("this",), lambda _, node: literal(bool(node.this))),
@@ -283,6 +275,6 @@ NODES: dict[type[exp.Expr], Entry] = {
     exp.If: (("this", "true", "false"), _if),
     exp.Cast: (("this", "to", "safe"), _cast),
     exp.TryCast: (("this", "to", "safe", "requires_string"), _cast),
-    exp.Extract: (_BOTH, _extract),
+    exp.Extract: (_BOTH, lambda reader, node: date_part(node.this, reader.read(node.expression))),
 }
 """Class of node → (what it may say, how it is read)."""

@@ -26,7 +26,7 @@ from .join import JoinCondition, both_sides, how_of, join_relations, read_condit
 from .predicate import conditions_of, narrowed
 from .refusals import refuse
 from .relation import read_source
-from .scope import Scope, Visible
+from .scope import Scope
 
 _FORM = "write SELECT k.x, COUNT(p.y) FROM keys AS k LEFT JOIN private AS p ON k.x = p.x GROUP BY k.x"
 
@@ -93,7 +93,9 @@ def keyed_sources(select: exp.Select, context: Context) -> KeyedSources | None:
         raise refuse(
             "each column of the keys' table is joined with one of the private table", "write k.x = p.x AND k.y = p.y"
         )
-    on_columns = Scope(right.relation, _visible(left, right, condition))
+    joined = dict(condition.pairs)
+    keyed = Scope(left.relation, tuple(seen for seen in left.visible if seen.column in joined))
+    on_columns = Scope(right.relation, both_sides(keyed, right, joined, swapped=True, merged=condition.merged))
     if _groups_by(select, on_columns, set(columns)):
         return KeyedSources(on_columns, left.relation, columns, on_columns=True)
     return _joined(left, right, condition, context.schema)
@@ -125,9 +127,3 @@ def _narrowed_keys(left: Scope, select: exp.Select, context: Context) -> Scope:
             "a condition in WHERE on the private side would drop keys that have no rows", "move it to ON", "SRD-Q106"
         )
     return narrowed(left, parts, context)
-
-
-def _visible(left: Scope, right: Scope, condition: JoinCondition) -> tuple[Visible, ...]:
-    joined = dict(condition.pairs)
-    on_left = Scope(left.relation, tuple(seen for seen in left.visible if seen.column in joined))
-    return both_sides(on_left, right, joined, swapped=True, merged=condition.merged)

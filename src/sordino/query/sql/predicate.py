@@ -105,7 +105,7 @@ def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, t
     only(select, *_EXISTS)
     if has_aggregates(select.expressions):
         raise refuse("an aggregate always has a row, so EXISTS always holds", "write EXISTS (SELECT 1 FROM … WHERE …)")
-    inner, conditions = context.sources(select)
+    inner, conditions = context.read_from(select, context)
     pairs: list[Pair] = []
     inside: list[exp.Expr] = []
     for part in conditions:

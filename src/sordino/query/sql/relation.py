@@ -17,7 +17,7 @@ from sordino.query.model.relation import Relation, Scan, UnionAll
 from .calls import has_aggregates
 from .context import Context, measured, renamed
 from .join import Joined, comma_joined, is_comma, joined
-from .names import Item, items, output_names
+from .names import items, output_names
 from .person import distinct_rows, summarised
 from .predicate import conditions_of, narrowed
 from .refusals import FUNCTIONS as REFUSED_FUNCTIONS
@@ -131,20 +131,16 @@ def _select(select: exp.Select, context: Context) -> Scope:
     distinct = select.args.get("distinct")
     if distinct is not None:
         only(distinct)
-    scope = narrowed(*context.sources(select), context)
+    scope = narrowed(*context.read_from(select, context), context)
     if select.args.get("group") is not None or has_aggregates(select.expressions):
         found = summarised(select, scope, context)
     elif select.args.get("having") is not None:
         raise refuse("HAVING without GROUP BY is not possible in a subquery", "write WHERE")
     else:
-        found = _projected(items(select, scope), scope, context)
+        listed, reader = items(select, scope), WindowReader(scope, context.schema)
+        outputs = [reader.read(item.node) if item.starred is None else item.starred for item in listed]
+        found = project(reader.relation, outputs, output_names(listed))
     return found if distinct is None else distinct_rows(found, context)
-
-
-def _projected(listed: list[Item], scope: Scope, context: Context) -> Scope:
-    reader = WindowReader(scope, context.schema)
-    outputs = [reader.read(item.node) if item.starred is None else item.starred for item in listed]
-    return project(reader.relation, outputs, output_names(listed))
 
 
 def _union(union: exp.Union, context: Context) -> Scope:

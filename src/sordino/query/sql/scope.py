@@ -93,14 +93,10 @@ class Scope:
 
 def _hidden(name: str, relation: Relation) -> QuestionError | None:
     """Return the error for a column that a table has and that cannot be asked about, with the reason."""
-    stack = [relation]
-    while stack:
-        below = stack.pop()
-        stack.extend(below.inputs)
-        hidden = below.table.hidden if isinstance(below, Scan) else {}
-        for column, reason in hidden.items():
-            if column.lower() == name.lower():
-                return QuestionError(f"the column {column[:60]!r} cannot be asked about: {reason}", "SRD-Q202")
+    tables = (below.table for below in relation.walk() if isinstance(below, Scan))
+    for column, reason in (pair for table in tables for pair in table.hidden.items()):
+        if column.lower() == name.lower():
+            return QuestionError(f"the column {column[:60]!r} cannot be asked about: {reason}", "SRD-Q202")
     return None
 
 
