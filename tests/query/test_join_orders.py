@@ -111,3 +111,25 @@ def test_limits_follow_from_who_owns_the_rows() -> None:
     assert rows("orders a JOIN orders b ON a.customer_id = b.customer_id") == 100
     assert rows("customers c LEFT JOIN orders o ON o.customer_id = c.id") == 10
     assert rows("(SELECT id FROM customers UNION ALL SELECT customer_id FROM orders) AS t") == 11
+
+
+def test_integers_and_reals_are_added_up_in_either_order_of_a_union() -> None:
+    tables = {
+        "visits": pa.table({"who": [1, 1, 2, None], "spent": [1.5, 2.25, 3.0, None]}),
+        "bills": pa.table({"who": [2, 3], "total": [4, 7]}),
+    }
+    columns = {"spent": so.bounds(0, 10), "total": so.bounds(0, 10)}
+    private = {
+        name: so.private(
+            table,
+            unit="who",
+            columns={each: columns[each] for each in table.column_names[1:]},
+            limits=so.limits(rows=2),
+        )
+        for name, table in tables.items()
+    }
+    account = so.account(so.dataset("spending", private, unit="person"), so.unlimited("a comparison with the truth"))
+    parts = ["SELECT who, spent AS x FROM visits", "SELECT who, total AS x FROM bills"]
+    for order in (parts, parts[::-1]):
+        answer = account.sql(f"SELECT SUM(x) AS x FROM ({' UNION ALL '.join(order)}) AS t").run(epsilon=LARGE)
+        assert answer.to_arrow()["x"].to_pylist() == pytest.approx([17.75], abs=0.2)
