@@ -273,6 +273,7 @@ def test_rows_as_units() -> None:
         ("SELECT QUANTILE(0.5, amount) FROM orders", "write QUANTILE(x, 0.5)", "SRD-Q104"),
         ("SELECT HISTOGRAM(10, amount) FROM orders", "write HISTOGRAM(x, 10)", "SRD-Q104"),
         ("SELECT TOP(2, zone) FROM orders", "write TOP(x, 3)", "SRD-Q104"),
+        ("SELECT TOP(paid, 0) FROM orders", "cannot give 0 of 2 values: ask for 1 to 2", "SRD-Q104"),
         ("SELECT SUM(ROUND(2, amount)) FROM orders", "write ROUND(x, 2)", "SRD-Q104"),
         ("SELECT zone, COUNT(*) AS n FROM orders GROUP BY zone ORDER BY wage", "there are n, zone", "SRD-Q103"),
         ("SELECT QUANTILE(amount, amount) FROM orders", "constant", "SRD-Q104"),

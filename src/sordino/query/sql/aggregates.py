@@ -176,7 +176,9 @@ def _ranked(reader: OutputReader, called: AggregateCall, value: Expression, coun
             "SRD-Q106",
         )
     if not 1 <= count <= len(keys):
-        raise refuse(f"there are {len(keys)} values, so {called.name} cannot give {count}", "ask for fewer", "SRD-Q104")
+        raise refuse(
+            f"{called.name} cannot give {count} of {len(keys)} values", f"ask for 1 to {len(keys)}", "SRD-Q104"
+        )
     return reader.add("top", value, parameters=(Fraction(count),), listed=True)
 
 
