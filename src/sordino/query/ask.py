@@ -41,7 +41,6 @@ from .model.task import Exact, Task
 from .plan import limits as contribution
 from .plan.goal import cheapest, error_of, largest_that_fits, noise_of
 from .plan.personal import check_budget
-from .plan.plan import QueryPlan
 from .plan.planner import Wishes
 from .plan.price import Price, price_of
 from .plan.spend import Spend
@@ -154,9 +153,9 @@ class Ask:
             return make(self._amount(words), words.find)
         goal = words.error  # it can only be aimed for when all bounds are known
         if goal is not None:
-            price = cheapest(make, lambda whole: error_of(_single(whole), goal), float(goal.amount))
+            price = cheapest(make, lambda whole: error_of(whole.passes[0], goal), float(goal.amount))
         else:
-            price = cheapest(make, lambda whole: noise_of(_single(whole)), float(words.noise or 0))
+            price = cheapest(make, lambda whole: noise_of(whole.passes[0]), float(words.noise or 0))
         return make(price, words.find)
 
     def _amount(self, words: Words) -> Fraction:
@@ -261,7 +260,3 @@ def _of_days(question: Question) -> str:
 
 def _said(spend: Spend) -> str:
     return f"{'epsilon' if spend.epsilon is not None else 'rho'} = {float(spend.amount):g}"
-
-
-def _single(whole: WholePlan) -> QueryPlan:
-    return whole.passes[0]

@@ -56,9 +56,8 @@ class GroupedReader(Reader):
             "SRD-Q106",
         )
 
-    def known(self, expression: Expression) -> Column | None:
+    def known(self, _: Expression) -> Column | None:
         """Return None: keys and aggregates are not columns of the rows."""
-        del expression
         return None
 
     def _key(self, node: exp.Expr) -> Expression | None:
