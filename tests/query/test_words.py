@@ -50,6 +50,12 @@ def test_a_type_checker_refuses_words_that_there_are_not(tmp_path):
     assert wrong == {5, 6, 7, 8}, found.stdout + found.stderr
 
 
+def test_a_value_without_its_word_is_refused():
+    for method in (Ask.run, Ask.price):
+        with pytest.raises(ArgumentError, match=rf"write {method.__name__}\(epsilon=1\)"):
+            method(Ask.__new__(Ask), 1)
+
+
 @pytest.mark.parametrize(
     ("word", "close"), [("epsilom", "epsilon"), ("losses", ""), ("truncate", "truncation"), ("noises", "noise")]
 )

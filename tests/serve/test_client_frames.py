@@ -48,6 +48,11 @@ def drafted(make: Callable[[], Any]) -> list[Draft]:
     return asked
 
 
+def test_what_is_no_text_is_called_so() -> None:
+    with pytest.raises(ArgumentError, match="read from a text, not from list"):
+        read_calls([], PEOPLE, Arrangeable)  # type: ignore[arg-type]
+
+
 def again(text: str, schema: Schema = PEOPLE) -> Question:
     return read_calls(text, schema, Arrangeable).question
 
