@@ -24,12 +24,15 @@ from sordino.errors import UnsupportedError
 from . import approximate, closed_forms, gaussian, pure, renyi, sampled_renyi, zcdp
 from .curve import Floats
 from .event import Event
-from .events import DiscreteGaussian, DiscreteLaplace, FixedSizeSampled, Gaussian, Laplace, PoissonSampled
+from .events import DiscreteGaussian, DiscreteLaplace, FixedSizeSampled, Gaussian, Laplace, PoissonSampled, Replaced
 from .events import RandomizedResponse as Response
 from .relation import parts, relations
+from .rounding import lifted
 
 SYMMETRIC: frozenset[type[Event]] = frozenset({Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Response})
 """Events whose every pair of neighbouring outputs can be swapped by one reflection (see ``sampled_renyi.py``)."""
+
+_CLOSE = 1.02  # the ratio of the orders at which a sample inside of a sample is priced
 
 
 def pure_inside(event: Event) -> Fraction | None:
@@ -41,7 +44,21 @@ def pure_inside(event: Event) -> Fraction | None:
 
 
 def _moments(event: Event) -> sampled_renyi.Moments:
-    return lambda orders: renyi.curve(event, orders) * (orders - 1)
+    """Return (k−1)·D_k of what is sampled; of a sample of a sample at some orders, with chords of that convex curve."""
+
+    def moments(orders: Floats) -> Floats:
+        return renyi.curve(event, orders) * (orders - 1)
+
+    if not any(isinstance(part, FixedSizeSampled | PoissonSampled | Replaced) for part in parts(event)):
+        return moments
+
+    def chords(orders: Floats) -> Floats:
+        steps = np.arange(math.log(orders[-1] / 2, _CLOSE))
+        nodes = np.unique(np.append(np.ceil(2 * _CLOSE**steps), orders[[0, -1]]))
+        between = np.interp(orders, nodes, moments(nodes))
+        return lifted(np.where(np.isnan(between), np.inf, between))
+
+    return chords
 
 
 def _all_gaussian(event: Event) -> bool:
