@@ -35,14 +35,6 @@ SYMMETRIC: frozenset[type[Event]] = frozenset({Laplace, DiscreteLaplace, Gaussia
 _CLOSE = 1.02  # the ratio of the orders at which a sample inside of a sample is priced
 
 
-def pure_inside(event: Event) -> Fraction | None:
-    """Return the pure ε of what is sampled, or None if it has none."""
-    try:
-        return pure.total(event)
-    except UnsupportedError:
-        return None
-
-
 def _moments(event: Event) -> sampled_renyi.Moments:
     """Return (k−1)·D_k of what is sampled; of a sample of a sample at some orders, with chords of that convex curve."""
 
@@ -70,22 +62,26 @@ def _symmetric(event: Event) -> bool:
     return inside.total() == 1 and all(type(part) in SYMMETRIC for part in inside)
 
 
-def poisson_pure(event: PoissonSampled) -> Fraction:
+def _share(event: PoissonSampled | FixedSizeSampled) -> Fraction:
+    return event.rate if isinstance(event, PoissonSampled) else Fraction(event.size, event.population)
+
+
+def sampled_pure(event: PoissonSampled | FixedSizeSampled) -> Fraction:
     """Return ln(1 + q(e^ε − 1)), rounded up."""
     relations(event)
-    return pure.sampled(pure.total(event.event), event.rate)
+    return pure.sampled(pure.total(event.event), _share(event))
 
 
-def poisson_own_delta(event: PoissonSampled) -> Fraction:
+def sampled_own_delta(event: PoissonSampled | FixedSizeSampled) -> Fraction:
     """Return q times the failures of what is sampled."""
-    return event.rate * approximate.own_delta(event.event)
+    return _share(event) * approximate.own_delta(event.event)
 
 
 def poisson_zcdp(event: PoissonSampled) -> Fraction:
     """Return the unsampled ρ, or what the sampled pure ε implies if that is less."""
     relations(event)
     unsampled = zcdp.rho(event.event)
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     return unsampled if inside is None else min(unsampled, pure.rho(pure.sampled(inside, event.rate)))
 
 
@@ -106,31 +102,16 @@ def poisson_renyi(event: PoissonSampled, orders: Floats) -> Floats:
         bounds.append(sampled_renyi.sampled_symmetric(_moments(event.event), rate, orders))
     else:
         bounds.append(sampled_renyi.sampled_general(_moments(event.event), rate, orders))
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     if inside is not None:
         bounds.append(sampled_renyi.sampled_pure(rounded_up(inside), rate, orders))
     return np.asarray(np.min(bounds, axis=0))
 
 
-def _share(event: FixedSizeSampled) -> Fraction:
-    return Fraction(event.size, event.population)
-
-
-def fixed_size_pure(event: FixedSizeSampled) -> Fraction:
-    """Return ln(1 + (m/n)(e^ε − 1)), rounded up."""
-    relations(event)
-    return pure.sampled(pure.total(event.event), _share(event))
-
-
-def fixed_size_own_delta(event: FixedSizeSampled) -> Fraction:
-    """Return m/n times the failures of what is sampled."""
-    return _share(event) * approximate.own_delta(event.event)
-
-
 def fixed_size_zcdp(event: FixedSizeSampled) -> Fraction:
     """Return the unsampled ρ, or what the sampled pure ε implies if that is less."""
     relations(event)
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     if inside is None:
         _refuse_failure(event)
         return zcdp.rho(event.event)
@@ -141,7 +122,7 @@ def fixed_size_zcdp(event: FixedSizeSampled) -> Fraction:
 def fixed_size_renyi(event: FixedSizeSampled, orders: Floats) -> Floats:
     """Return the least of the bounds that apply, at each order: Wang et al. 2019, sampled pure ε, unsampled."""
     relations(event)
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     bounds = []
     if inside is not None:
         bounds.append(closed_forms.randomized_response(rounded_up(pure.sampled(inside, _share(event))), orders))

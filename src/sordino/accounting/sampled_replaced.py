@@ -100,7 +100,7 @@ def replaced_zcdp(event: Replaced) -> Fraction:
     inner = _sampled(event)
     if approximate.own_delta(inner.event):
         return pure.rho(swapped(_pure_beside_failure(inner.event), inner.rate))
-    known = sampled_curves.pure_inside(inner.event)
+    known = pure.known(inner.event)
     bounds = [] if known is None else [pure.rho(swapped(known, inner.rate))]
     return min([zcdp.rho(Replaced(inner.event)), *bounds])
 
@@ -124,7 +124,7 @@ def replaced_renyi(event: Replaced, orders: Floats) -> Floats:
 def _of_any(inner: PoissonSampled, orders: Floats) -> Floats:
     bounds = [renyi.curve(Replaced(inner.event), orders), _triangle(inner, orders)]
     bounds.append(lifted(sampled_curves.poisson_renyi(inner, orders) - _log_rest(inner.rate)))
-    pure_epsilon = sampled_curves.pure_inside(inner.event)
+    pure_epsilon = pure.known(inner.event)
     if pure_epsilon is not None:
         bounds.append(_three_losses(pure_epsilon, inner.rate, orders))
     return np.asarray(np.min(bounds, axis=0))
@@ -155,7 +155,7 @@ def _three_losses(epsilon: Fraction, rate: Fraction, orders: Floats) -> Floats:
 
 
 def _pure_beside_failure(event: Event) -> Fraction:
-    known = sampled_curves.pure_inside(event)
+    known = pure.known(event)
     if known is None:
         raise UnsupportedError(
             "an event with a δ of its own and no pure ε cannot be priced in a sample for a unit that is replaced; "

@@ -180,7 +180,7 @@ def _bounded_range(epsilon: float) -> FindNodes:
         return _too_many
     rise, cells = math.expm1(epsilon), _CELLS * min(math.ceil(epsilon), 16)
     step = math.log1p(rise / 2) / cells
-    log_z = step * np.arange(cells)
+    log_z = step * np.arange(cells, dtype=np.float64)
     c = np.expm1(log_z) / rise
     log_mass = log_z + math.log(math.expm1(step)) - math.log(rise)
     return _upper_sum(log_mass, epsilon - 2 * log_z, epsilon - 2 * np.log1p((1 - c) * rise))
