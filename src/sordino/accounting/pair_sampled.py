@@ -181,7 +181,8 @@ def swapped_claim(epsilon: float, rate: Fraction, delta: Fraction = Fraction(0))
     share, middle = np.diff(ends), ends[:-1] + np.diff(ends) / 2
     slope = np.where(middle < steep, epsilon, np.where(middle < float(1 - delta), -epsilon, -np.inf))
     up, down = (_log_mixed_all(rate, losses) for losses in (slope, np.where(middle < failing, -np.inf, -epsilon)))
-    return _mirrored(up - down, share * np.exp(up), share * np.exp(down), float(rate * delta), (up - down)[0])
+    usual = _log_mixed(rate, epsilon) - _log_mixed(rate, -epsilon)
+    return _mirrored(up - down, share * np.exp(up), share * np.exp(down), float(rate * delta), usual)
 
 
 _CELLS = 2048
