@@ -64,6 +64,7 @@ SIMPLE: tuple[Event, ...] = (
     ev.LaplaceNoisyMax("1.5"),
     ev.SparseVector("0.5", 1),
     ev.SparseVector(1, 2, 1, "0.5"),
+    ev.SparseVector("0.2", 2, 3),
     ev.PartitionSelection(1, "0.01"),
     ev.RandomizedResponse(1),
     ev.RandomizedResponse(3, 5),
@@ -91,6 +92,9 @@ EVENTS: tuple[Event, ...] = (
     ev.Replaced(ev.FixedSizeSampled(ev.Laplace(1), 2, 5)),
     ev.Replaced(ev.Replaced(ev.Laplace(1))),
     ev.FixedSizeSampled(ev.Replaced(ev.Laplace(1)), 2, 5),
+    *(ev.FixedSizeSampled(ev.Replaced(ev.PoissonSampled(event, "0.3")), 2, 5) for event in INNER[::3] + INNER[7::4]),
+    ev.FixedSizeSampled(ev.FixedSizeSampled(ev.Gaussian(1), 4, 5), 2, 5),
+    ev.PoissonSampled(ev.Composed((ev.PoissonSampled(ev.Gaussian(1), "0.5"), ev.Laplace(1))), "0.5"),
     ev.Composed((ev.RandomizedResponse(1), ev.Replaced(ev.PoissonSampled(ev.Laplace(2), "0.1")))),
 )
 
@@ -335,6 +339,29 @@ def test_the_law_catches_a_table_of_relations_that_is_too_kind(
     prices.cache_clear()
 
 
+@pytest.mark.parametrize(
+    ("event", "near"),
+    [
+        (ev.SparseVector("0.5", 1), 0.99),
+        (ev.SparseVector(1, 2, 1, "0.5"), 0.99),
+        (ev.SparseVector("0.2", 2, 3), 0.99),
+        (ev.PartitionSelection(1, "0.01"), 0.99),
+        (ev.SmoothLaplace(1, "1e-6"), 0.75),
+        (ev.SmoothCauchy(2), 0.55),
+        (ev.SmoothCauchy("0.1"), 0.65),
+        (ev.Approximate("0.5", "0.001"), 0.999),
+        (ev.Pure(2), 0.999),
+    ],
+    ids=str,
+)
+def test_worlds_are_near_what_is_claimed(event: Event, near: float) -> None:
+    """With the event's own δ, or without one, at this share of the claimed ε there is more to be seen than δ."""
+    own, cost = float(approximate.own_delta(event)), float(pure.total(event))
+    pairs = truths(event, Neighbours.ADD_REMOVE, Neighbours.ADD_REMOVE, 1)
+    assert max(truth.delta(near * cost) for truth in pairs) > own + 1e-15
+    assert max(truth.delta(cost) for truth in pairs) <= own + 1e-12
+
+
 def test_twice_the_charge_is_not_enough() -> None:
     """Doubling the Rényi charge of a sampled Gaussian understates it: the law would catch that."""
     step = ev.PoissonSampled(ev.Gaussian(1), "0.01")
@@ -369,6 +396,12 @@ shapes = st.one_of(
     st.builds(ev.PoissonSampled, drawn, rates),
     st.builds(ev.FixedSizeSampled, drawn, st.integers(1, 9), st.integers(9, 99)),
     st.builds(ev.Replaced, st.builds(ev.PoissonSampled, drawn, rates)),
+    st.builds(
+        ev.FixedSizeSampled,
+        st.builds(ev.Replaced, st.builds(ev.PoissonSampled, drawn, rates)),
+        st.integers(1, 9),
+        st.integers(9, 99),
+    ),
 )
 
 

@@ -166,16 +166,16 @@ _ROWS: dict[type[Event], Curves] = {
     Personalised: _claim(lambda event: max(event.epsilons)),
     Sensitive: Curves(_not_private, _not_private, _not_private, _not_private, _not_private, _not_private),
     PoissonSampled: Curves(
-        pure=sampled_curves.poisson_pure,
+        pure=sampled_curves.sampled_pure,
         zcdp=sampled_curves.poisson_zcdp,
         renyi=sampled_curves.poisson_renyi,
-        own_delta=sampled_curves.poisson_own_delta,
+        own_delta=sampled_curves.sampled_own_delta,
     ),
     FixedSizeSampled: Curves(
-        pure=sampled_curves.fixed_size_pure,
+        pure=sampled_curves.sampled_pure,
         zcdp=sampled_curves.fixed_size_zcdp,
         renyi=sampled_curves.fixed_size_renyi,
-        own_delta=sampled_curves.fixed_size_own_delta,
+        own_delta=sampled_curves.sampled_own_delta,
     ),
     Shuffled: _claim(_shuffled, _delta),
     Replaced: Curves(

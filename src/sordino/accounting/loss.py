@@ -13,7 +13,7 @@ from typing import Any
 
 from sordino.errors import UnsupportedError
 
-from . import events
+from . import approximate, events, pure
 from .curve import CURVES, Pair, curve, flatten
 from .event import Event
 from .pair import (
@@ -26,11 +26,12 @@ from .pair import (
     laplace_pair,
     response_pair,
 )
-from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
+from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim, swapped_range
 
 Pairs = tuple[Pair, ...]
 
 _SMALLEST, _LARGEST = 1e-100, 1e100
+_LARGEST_RANGE = 30.0  # beyond it bounded range is hardly less than pure ε
 
 
 def computable(name: str, value: Fraction | int) -> float:
@@ -162,18 +163,24 @@ def _fixed_size(event: events.FixedSizeSampled) -> Pairs:
 
 
 def _replaced(event: events.Replaced) -> Pairs:
-    """Return the pair of what is sampled where a unit is replaced: of its noise, or of what it claims."""
-    claim = _claimed(event) if CURVES[events.Replaced].own_delta(event) else None
-    if claim:
-        return claim
+    """Return the pair of what is sampled where a unit is replaced: of its noise, its range, or what it claims."""
     inner: events.PoissonSampled = event.event  # type: ignore[assignment]  # the curves refuse all else
+    own = CURVES[events.Replaced].own_delta(event) and approximate.own_delta(inner.event)
     rate = _rate(inner.rate)
+    if own:
+        computable("δ", own)
+        return (swapped_claim(_claimed_epsilon(inner.event), rate, own),)
     (unsampled, *others) = _sampled_part(inner.event)
     if isinstance(unsampled, Shifted) and not others:
         return (Swapped(unsampled, rate),)
-    (part,) = flatten(inner.event)
-    epsilon = curve(part, "pure")(part)
-    return (swapped_claim(computable("ε", epsilon) if epsilon else 0.0, rate),)
+    if isinstance(unsampled, BoundedRange) and unsampled.epsilon <= _LARGEST_RANGE:
+        return (swapped_range(unsampled.epsilon, rate),)
+    return (swapped_claim(_claimed_epsilon(inner.event), rate),)
+
+
+def _claimed_epsilon(event: Event) -> float:
+    epsilon = pure.total(event)
+    return computable("ε", epsilon) if epsilon else 0.0
 
 
 LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
