@@ -29,6 +29,7 @@ from sordino.arguments import shown
 from sordino.errors import ArgumentError, QuestionError
 
 from . import describe, postgres_types
+from .account import Blocks as BlocksOfLedger
 from .by_day import DaysDeclaration, blocks_in, unit_name
 from .collations import refuse_collations
 from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
@@ -67,6 +68,13 @@ class Dataset:
     def neighbours(self) -> Neighbours:
         """Against which change of one unit."""
         return self.schema.neighbours
+
+    @property
+    def blocks(self) -> BlocksOfLedger | None:
+        """What makes budgets of single days sound, or None where days have none."""
+        if self.schema.blocks is None:
+            return None
+        return "unit-per-block" if self.schema.blocks.per_unit else "owner-in-one-block"
 
     def table(self, name: str) -> Any:
         """Return a table as an Ibis expression: the columns that the schema names, each of its kind's one type.

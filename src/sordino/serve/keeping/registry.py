@@ -85,9 +85,9 @@ class Registry:
         with self.engine.connect() as connection:
             return connection.execute(_DATASET, {"wanted": name}).one_or_none()
 
-    def put_dataset(self, name: str, declarations: str, owner: str) -> None:
+    def put_dataset(self, name: str, sort: str, declarations: str, owner: str) -> None:
         """Register a data set, or replace what is declared about it; its policy stays."""
-        values = {"declarations": declarations, "owner": owner, "time": milliseconds()}
+        values = {"sort": sort, "declarations": declarations, "owner": owner, "time": milliseconds()}
         again = update(DATASETS).where(DATASETS.c.name == name).values(**values, version=DATASETS.c.version + 1)
         with self.engine.begin() as connection:
             if connection.execute(again).rowcount:
@@ -96,7 +96,7 @@ class Registry:
             with self.engine.begin() as connection:
                 connection.execute(insert(DATASETS).values(name=name, policy=policy_text(FREE), version=1, **values))
         except IntegrityError:  # another owner was faster with the same name, and the later one counts
-            self.put_dataset(name, declarations, owner)
+            self.put_dataset(name, sort, declarations, owner)
 
     def put_policy(self, name: str, policy: Policy) -> None:
         """Replace the policy of a data set."""

@@ -26,6 +26,7 @@ from sordino.data.metadata import (
     Schema,
     Table,
 )
+from sordino.errors import ArgumentError
 
 Told = Mapping[str, Any]
 
@@ -40,7 +41,9 @@ _KEYS: dict[Kind, Callable[[str], Any]] = {Kind.DATE: date.fromisoformat, Kind.T
 
 
 def schema_of(told: Told) -> Schema:
-    """Return the schema of what a service tells about a data set."""
+    """Return the schema of what a service tells about a data set; refused if that has no tables."""
+    if told.get("tables") is None:
+        raise ArgumentError("this data set is no table, so questions cannot be asked about it", "SRD-A003")
     tables = {each["name"]: _table(each, told.get("blocks")) for each in told["tables"]}
     views = {each["name"]: each["sql"] for each in told["views"]}
     return Schema(told["name"], tables, Unit(told["unit"]), views=views)
