@@ -146,37 +146,22 @@ def dataset(
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
     **Assumes**: a person is one value of the unit's column, and each row of a private table is about its owner alone.
     """
-    if isinstance(source, Mapping):
-        if columns is not None or limits is not None:
-            raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
-        return open_dataset(
-            Declaration(
-                name,
-                person(unit),
-                _declared(source),
-                personal=personal,
-                views=_view_texts(views),
-                blocks=blocks,
-                neighbours=neighbours,
-            )
-        )
     if isinstance(source, TableDeclaration):
         raise ArgumentError(
             "so.private(…) and so.public(…) stand in a dict of tables: {'name': so.private(…)}", "SRD-A001"
         )
-    checked_name("the data set's name", name)
     whose = person(unit)
-    table = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
+    if not isinstance(source, Mapping):
+        checked_name("the data set's name", name)
+        own = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
+        tables = {name: own}
+    elif columns is not None or limits is not None:
+        raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
+    else:
+        tables = _declared(source)
+    texts = _view_texts(views)
     return open_dataset(
-        Declaration(
-            name,
-            whose,
-            {name: table},
-            personal=personal,
-            views=_view_texts(views),
-            blocks=blocks,
-            neighbours=neighbours,
-        )
+        Declaration(name, whose, tables, personal=personal, views=texts, blocks=blocks, neighbours=neighbours)
     )
 
 

@@ -122,7 +122,8 @@ def _no_days(_data: Any, _request: Any) -> tuple[str, ...]:
     return ()
 
 
-def _text(body: Mapping[str, Any]) -> str:
+def plain_text(body: Mapping[str, Any]) -> str:
+    """Return all that is told, for kinds without words of their own."""
     return json.dumps(body, ensure_ascii=False, indent=2)
 
 
@@ -156,5 +157,5 @@ class Kind:
     again: Callable[[Mapping[str, Any]], str] | None = None
     """The address of the page where the same can be asked again, from what was asked."""
     command: Callable[[], Command] | None = None
-    price_text: Callable[[Mapping[str, Any]], str] = _text
-    release_text: Callable[[Mapping[str, Any]], str] = _text
+    price_text: Callable[[Mapping[str, Any]], str] = plain_text
+    release_text: Callable[[Mapping[str, Any]], str] = plain_text

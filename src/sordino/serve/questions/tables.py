@@ -18,6 +18,7 @@ from sordino.data.metadata import (
     OwnedByDay,
     OwnedByParent,
     OwnedByRow,
+    Owner,
     Public,
     Schema,
     Table,
@@ -32,18 +33,15 @@ from sordino.serve.kinds.sort import Sort
 
 _KEYS_SHOWN = 1000
 
-_OWNERS: dict[type, Callable[[Any], dict[str, Any]]] = {
-    OwnedByRow: lambda _: {"by": "row"},
-    OwnedByColumn: lambda owner: {"by": "column", "column": owner.column},
-    OwnedByDay: lambda owner: {"by": "person-day", "column": owner.column},
-    OwnedByParent: lambda owner: {
-        "by": "parent",
-        "column": owner.column,
-        "parent": owner.parent,
-        "parent_column": owner.parent_column,
-    },
-    Public: lambda _: {"by": "nobody"},
+OWNERS: dict[str, type[Owner]] = {
+    "row": OwnedByRow,
+    "column": OwnedByColumn,
+    "person-day": OwnedByDay,
+    "parent": OwnedByParent,
+    "nobody": Public,
 }
+"""By whom rows are owned, as it is told; what else is told of an owner are its fields."""
+_TOLD = {owner: word for word, owner in OWNERS.items()}
 
 
 class Outline:
@@ -107,7 +105,7 @@ def _table(table: Table) -> dict[str, Any]:
     limits = {name: getattr(table.limits, name) for name in ("rows", "groups", "rows_per_group")}
     return {
         "name": table.name,
-        "owned": _OWNERS[type(table.owner)](table.owner),
+        "owned": {"by": _TOLD[type(table.owner)], **vars(table.owner)},
         "limits": {name: value for name, value in limits.items() if value is not None},
         "columns": _columns(table.columns),
         "hidden": dict(table.hidden),
