@@ -122,7 +122,7 @@ def from_dict(given: Any, directory: Path) -> Declaration:
             "SRD-A006",
         )
     if "tables" in top:
-        head(given, (*_OF_TABLES, "tables"))
+        _fields("a file with tables", given, ("sort", *_HEAD, *_OF_TABLES, "tables"))
         tables = {name: _table(name, one, directory) for name, one in _mapping("tables", top["tables"]).items()}
     else:
         owner = {} if said.unit == ROW else {"unit": said.unit.name}
