@@ -85,8 +85,8 @@ def test_a_mistake_of_ours_is_mute(service: Service, monkeypatch: pytest.MonkeyP
         raise ZeroDivisionError(CANARY_TEXT)
 
     monkeypatch.setattr(price_processes, "quotation", broken)
-    data, _ = asked.quoted(service.house.held(ANALYST, asked))
-    found = price_processes._found(data, service.house.held(ANALYST, asked), asked.policy, OF_THE_HOUSE[0], count(0.5))
+    held = service.house.held(ANALYST, asked)
+    found = price_processes._found(asked.opened.on_outline, held, asked.policy, OF_THE_HOUSE[0], count(0.5))
     assert found == "ZeroDivisionError"
 
 
