@@ -22,6 +22,7 @@ from sordino.accounting.events import (
     Approximate,
     Composed,
     Concentrated,
+    Declared,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
@@ -34,15 +35,19 @@ from sordino.accounting.events import (
     PermuteAndFlip,
     Personalised,
     PoissonSampled,
+    PoissonSearched,
     Pure,
     RandomizedResponse,
     Repeated,
     Replaced,
+    Searched,
     Sensitive,
     Shuffled,
+    Skellam,
     SmoothCauchy,
     SmoothLaplace,
     SparseVector,
+    SummedDiscreteGaussian,
 )
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
@@ -58,6 +63,8 @@ simple = st.one_of(
     st.builds(DiscreteLaplace, positive, counts, counts),
     st.builds(Gaussian, positive, positive),
     st.builds(DiscreteGaussian, positive, positive, counts),
+    st.builds(SummedDiscreteGaussian, counts, positive, positive, counts),
+    st.builds(Skellam, positive, counts, positive),
     *(st.builds(kind, positive) for kind in (Exponential, PermuteAndFlip, LaplaceNoisyMax, SmoothCauchy, Ladder)),
     st.builds(SparseVector, positive, positive, counts, st.just(0) | positive),
     st.builds(PartitionSelection, positive, small),
@@ -77,6 +84,9 @@ anything = st.recursive(
         st.builds(FixedSizeSampled, inner, st.integers(1, 50), st.integers(50, 10**6)),
         st.builds(Repeated, inner, counts),
         st.builds(Replaced, inner),
+        st.builds(Declared, inner, small, st.just(0) | positive),
+        st.builds(Searched, inner, st.fractions("1e-9", "0.9"), st.sampled_from((0, 1, Fraction(-1, 3)))),
+        st.builds(PoissonSearched, inner, st.fractions("1e-9", 10**9)),
         st.builds(Composed, st.lists(inner, max_size=3).map(tuple)),
     ),
     max_leaves=5,
@@ -102,7 +112,7 @@ def test_every_type_is_drawn_above() -> None:
         *(Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Exponential, PermuteAndFlip, LaplaceNoisyMax),
         *(SparseVector, PartitionSelection, RandomizedResponse, SmoothLaplace, SmoothCauchy, Ladder, Pure, Approximate),
         *(Concentrated, Personalised, Sensitive, PoissonSampled, FixedSizeSampled, Shuffled, Replaced, Repeated),
-        Composed,
+        *(Composed, Declared, Searched, PoissonSearched, SummedDiscreteGaussian, Skellam),
     }
     assert set(EVENT_TYPES.values()) == named
 

@@ -24,6 +24,7 @@ from sordino.accounting.events import (
     Approximate,
     Composed,
     Concentrated,
+    Declared,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
@@ -36,15 +37,19 @@ from sordino.accounting.events import (
     PermuteAndFlip,
     Personalised,
     PoissonSampled,
+    PoissonSearched,
     Pure,
     RandomizedResponse,
     Repeated,
     Replaced,
+    Searched,
     Sensitive,
     Shuffled,
+    Skellam,
     SmoothCauchy,
     SmoothLaplace,
     SparseVector,
+    SummedDiscreteGaussian,
 )
 from sordino.errors import UnsupportedError
 
@@ -76,6 +81,13 @@ EXAMPLES: list[Event] = [
     PoissonSampled(Gaussian(1), "0.1"),
     FixedSizeSampled(Laplace(1), 10, 100),
     Shuffled(2, 1000, "1e-6"),
+    SummedDiscreteGaussian(5, 1),
+    Skellam(4),
+    Skellam(100, 5, 9),
+    Declared(PoissonSampled(Gaussian(1), "0.1"), "1e-6", 4),
+    Searched(Laplace(4), "0.1"),
+    Searched(Laplace(4), "0.1", 0),
+    PoissonSearched(Laplace(4), 10),
     Replaced(PoissonSampled(Laplace(1), "0.1")),
     Replaced(PoissonSampled(Gaussian(1), "0.1")),
 ]
@@ -99,6 +111,8 @@ def test_which_calculus_knows_which_event() -> None:
     exceptions = {
         "Gaussian": {"zcdp", "renyi", "gaussian", "loss"},
         "DiscreteGaussian": {"zcdp", "renyi", "loss"},
+        "SummedDiscreteGaussian": {"zcdp", "renyi", "loss"},
+        "Skellam": {"zcdp", "renyi", "loss"},
         "Concentrated": {"zcdp", "renyi"},
         "Sensitive": {"pure", "zcdp", "renyi", "gaussian", "loss"},  # all of them refuse, and say why
     }
@@ -120,7 +134,9 @@ def test_curves_grow_with_the_order_and_stay_below_pure(event: Event) -> None:
     assert np.all(np.isfinite(values))
     assert np.all(values >= 0)
     assert np.all(np.diff(values) >= -1e-9 * values[:-1])
-    if not isinstance(event, PoissonSampled | FixedSizeSampled):  # there, the least of several bounds
+    if not isinstance(
+        event, PoissonSampled | FixedSizeSampled | Searched | PoissonSearched | Skellam
+    ):  # least of several
         slopes = np.diff((ORDERS - 1) * values) / np.diff(ORDERS)
         assert np.all(np.diff(slopes) >= -1e-9 * np.abs(slopes[1:])), "(α−1)·D_α must be convex"
     with contextlib.suppress(UnsupportedError):

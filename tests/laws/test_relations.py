@@ -49,6 +49,10 @@ INNER: tuple[Event, ...] = (
     ev.Gaussian(400),
     ev.DiscreteGaussian(3, 4),
     ev.DiscreteGaussian(2, 2, 2),
+    ev.SummedDiscreteGaussian(3, "0.5", 4),
+    ev.SummedDiscreteGaussian(2, 2, 2, 2),
+    ev.Skellam(2),
+    ev.Skellam(10, 3, 9),
     ev.Exponential(1),
     ev.Pure(2),
     ev.Approximate("0.5", "0.001"),
@@ -73,6 +77,17 @@ SIMPLE: tuple[Event, ...] = (
     ev.Personalised(("0.5", 2)),
     ev.Sensitive(1, "a policy"),
     ev.Shuffled(1, 40, "0.001"),
+    ev.Declared(ev.Gaussian(1), "0.001", "3.5"),
+    ev.Declared(ev.Repeated(ev.PoissonSampled(ev.Gaussian(4), "0.2"), 2), "0.01", "0.4"),
+    ev.Declared(ev.RandomizedResponse(1), "0.01", 1),
+    ev.Searched(ev.Laplace(2), "0.2"),
+    ev.Searched(ev.Gaussian(4), "0.5", 0),
+    ev.Searched(ev.PoissonSampled(ev.Gaussian(1), "0.1"), "0.1", "-0.5"),
+    ev.Searched(ev.Approximate("0.5", "0.001"), "0.1", 2),
+    ev.Searched(ev.RandomizedResponse(1, 3), "0.3"),
+    ev.PoissonSearched(ev.Laplace(2), 3),
+    ev.PoissonSearched(ev.Gaussian(4), "0.5"),
+    ev.PoissonSearched(ev.Approximate("0.5", "0.001"), 10),
 )
 
 EVENTS: tuple[Event, ...] = (

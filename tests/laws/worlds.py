@@ -216,6 +216,49 @@ def _fixed_size(event: ev.FixedSizeSampled, staying: bool) -> World:  # noqa: AR
     return _showing(sampled.one, sampled.other)
 
 
+def _summed_gaussian(event: ev.SummedDiscreteGaussian, staying: bool) -> World:
+    distance, variance = math.isqrt(math.floor(event.sensitivity_squared)), float(event.variance)
+    reach = 2 * distance + math.ceil(8 * math.sqrt(event.parties * variance))
+    outputs = np.arange(-16 * reach, 16 * reach + 1)
+    one = np.exp(-(outputs**2) / (2 * variance))
+    law = np.ones(1)
+    for _ in range(event.parties):
+        law = np.convolve(law, one / one.sum(), "full" if len(law) == 1 else "same")
+    return _whole(lambda k: law[k + 16 * reach], distance, reach, staying)
+
+
+def _skellam(event: ev.Skellam, staying: bool) -> World:
+    distance, variance = (
+        min(event.sensitivity, math.isqrt(math.floor(event.sensitivity_squared))),
+        float(event.variance),
+    )
+    reach = 2 * distance + math.ceil(8 * math.sqrt(variance))
+    return _whole(lambda k: scipy.special.ive(np.abs(k), variance), distance, reach, staying)
+
+
+def _best(event: Any, chance: Callable[[Law], Law], staying: bool) -> World:
+    """The best of many runs, where the most telling outcome of a run has the best score; perhaps of none."""
+    inner = _world(event.event, staying)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.nan_to_num(np.log(inner.one) - np.log(inner.absent if not staying else inner.other)))
+    laws = []
+    for law in (inner.absent, inner.one, inner.other):
+        below = np.concatenate(([0.0], np.cumsum(law[order]) / law.sum()))
+        laws.append(np.concatenate((chance(below[:1]), np.diff(chance(below)))))
+    return World(*laws)
+
+
+def _searched(event: ev.Searched, staying: bool) -> World:
+    kept, shape = 1 - float(event.stopping), float(event.shape)
+    if shape == 0:
+        return _best(event, lambda x: np.log1p(-kept * x) / math.log1p(-kept), staying)
+    return _best(event, lambda x: ((1 - kept * x) ** -shape - 1) / ((1 - kept) ** -shape - 1), staying)
+
+
+def _poisson_searched(event: ev.PoissonSearched, staying: bool) -> World:
+    return _best(event, lambda x: np.exp(float(event.mean) * (x - 1)), staying)
+
+
 def _replaced(event: ev.Replaced, staying: bool) -> World:  # noqa: ARG001
     return _world(event.event, False)
 
@@ -240,6 +283,8 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.DiscreteLaplace: _discrete_laplace,
     ev.Gaussian: lambda event, staying: _gaussian(math.sqrt(event.sensitivity_squared / event.variance), staying),
     ev.DiscreteGaussian: _discrete_gaussian,
+    ev.SummedDiscreteGaussian: _summed_gaussian,
+    ev.Skellam: _skellam,
     ev.Exponential: lambda event, staying: _exponential(float(event.epsilon), staying),
     ev.PermuteAndFlip: lambda event, staying: _choice(lambda x: 1 - math.exp(-x) / 2, float(event.epsilon), staying),
     ev.LaplaceNoisyMax: lambda event, staying: _choice(
@@ -259,6 +304,9 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.Shuffled: _shuffled,
     ev.PoissonSampled: _poisson,
     ev.FixedSizeSampled: _fixed_size,
+    ev.Declared: lambda event, staying: _world(event.event, staying),
+    ev.Searched: _searched,
+    ev.PoissonSearched: _poisson_searched,
     ev.Replaced: _replaced,
     ev.Repeated: _repeated,
     ev.Composed: _composed,

@@ -27,6 +27,8 @@ from .pair import (
     response_pair,
 )
 from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
+from .pair_tabled import skellam_pair, summed_gaussian_pair
+from .skellam import norms
 
 Pairs = tuple[Pair, ...]
 
@@ -70,20 +72,36 @@ def _discrete_laplace(event: events.DiscreteLaplace) -> Pairs:
     return (discrete_laplace_pair(computable("the scale", event.scale), event.sensitivity),)
 
 
-def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
+def _steps(event: events.DiscreteGaussian | events.SummedDiscreteGaussian) -> int:
+    """Return how far an integer answer moves: a whole number of steps, so ⌊√(sensitivity²)⌋ at most."""
     if event.coordinates > 1:
         raise UnsupportedError(
             "a discrete Gaussian on several coordinates has no single worst direction, hence no dominating pair; "
             "price it by zCDP or Rényi, or describe each coordinate as an event of its own",
             "SRD-C011",
         )
-    # an integer answer moves by a whole number of steps, so by ⌊√(sensitivity²)⌋ at most
-    steps = math.isqrt(math.floor(event.sensitivity_squared))
+    return math.isqrt(math.floor(event.sensitivity_squared))
+
+
+def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
+    steps = _steps(event)
     if not steps:
         return (claimed_pair(0.0),)
     computable("Δ²/σ²", steps**2 / event.variance)
     computable("the sensitivity", steps)
     return (discrete_gaussian_pair(computable("the variance", event.variance), steps),)
+
+
+def _summed_gaussian(event: events.SummedDiscreteGaussian) -> Pairs:
+    steps = _steps(event)
+    computable("the variance", event.variance)
+    return (summed_gaussian_pair(event.parties, event.variance, steps) if steps else claimed_pair(0.0),)
+
+
+def _skellam(event: events.Skellam) -> Pairs:
+    steps, _ = norms(event)
+    computable("the variance", event.variance)
+    return (skellam_pair(event.variance, steps) if steps else claimed_pair(0.0),)
 
 
 def _exponential(event: events.Exponential) -> Pairs:
@@ -181,6 +199,8 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.Laplace: _laplace,
     events.DiscreteLaplace: _discrete_laplace,
     events.DiscreteGaussian: _discrete_gaussian,
+    events.SummedDiscreteGaussian: _summed_gaussian,
+    events.Skellam: _skellam,
     events.Exponential: _exponential,
     events.RandomizedResponse: _response,
     events.PermuteAndFlip: _claimed,
@@ -194,6 +214,9 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.PartitionSelection: _claimed,
     events.SmoothLaplace: _claimed,
     events.Shuffled: _claimed,
+    events.Declared: _claimed,
+    events.Searched: _claimed,
+    events.PoissonSearched: _claimed,
     events.PoissonSampled: _poisson,
     events.FixedSizeSampled: _fixed_size,
     events.Replaced: _replaced,

@@ -127,6 +127,7 @@ def _replaced(event: events.Replaced) -> Relations:
 
 RELATIONS: dict[type[Event], Relations | Callable[[Any], Relations]] = {
     **dict.fromkeys((events.Laplace, events.DiscreteLaplace, events.Gaussian, events.DiscreteGaussian), _ANY),
+    **dict.fromkeys((events.SummedDiscreteGaussian, events.Skellam), _ANY),
     **dict.fromkeys((events.Exponential, events.PermuteAndFlip, events.LaplaceNoisyMax, events.SparseVector), _ANY),
     **dict.fromkeys((events.PartitionSelection, events.SmoothLaplace, events.SmoothCauchy, events.Ladder), _ANY),
     **dict.fromkeys((events.Pure, events.Approximate, events.Concentrated, events.Personalised), _ANY),
@@ -136,7 +137,10 @@ RELATIONS: dict[type[Event], Relations | Callable[[Any], Relations]] = {
     events.PoissonSampled: _poisson,
     events.FixedSizeSampled: _fixed_size,
     events.Replaced: _replaced,
-    events.Repeated: lambda event: relations(event.event),
+    **dict.fromkeys(
+        (events.Declared, events.Searched, events.PoissonSearched, events.Repeated),
+        lambda event: relations(event.event),
+    ),
     events.Composed: lambda event: _common(event.events),
 }
 """For every event type: the relations under which it has a meaning, or how they follow from what it is made of."""

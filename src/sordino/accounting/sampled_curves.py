@@ -24,11 +24,22 @@ from sordino.errors import UnsupportedError
 from . import approximate, closed_forms, gaussian, pure, renyi, sampled_renyi, zcdp
 from .curve import Floats
 from .event import Event
-from .events import DiscreteGaussian, DiscreteLaplace, FixedSizeSampled, Gaussian, Laplace, PoissonSampled
+from .events import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FixedSizeSampled,
+    Gaussian,
+    Laplace,
+    PoissonSampled,
+    Skellam,
+    SummedDiscreteGaussian,
+)
 from .events import RandomizedResponse as Response
 from .relation import parts, relations
 
-SYMMETRIC: frozenset[type[Event]] = frozenset({Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Response})
+SYMMETRIC: frozenset[type[Event]] = frozenset(
+    {Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, SummedDiscreteGaussian, Skellam, Response}
+)
 """Events whose every pair of neighbouring outputs can be swapped by one reflection (see ``sampled_renyi.py``)."""
 
 

@@ -1,0 +1,103 @@
+"""The event types of training, of the search for its settings and of noise that several parties add.
+
+Here for the length of a file alone: `sordino.accounting.events` has them all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from sordino.arguments import probability, rational
+from sordino.errors import ArgumentError
+
+from .event import Event, event_type
+from .event_fields import counting, made_of, positive
+
+
+@event_type("declared")
+@dataclass(frozen=True)
+class Declared(Event):
+    """`event`, fixed as a whole before it begins, and charged as (ε, δ) with that δ its own; see ``declared.py``.
+
+    It carries the `epsilon` that is claimed, so that what it costs is read, not computed: who prices it proves that
+    the claim holds, or refuses it.
+    """
+
+    event: Event
+    delta: Fraction
+    epsilon: Fraction
+
+    def __post_init__(self) -> None:
+        made_of(self, "event", (self.event,))
+        object.__setattr__(self, "delta", probability("delta", self.delta))
+        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least=0))
+
+
+@event_type("searched")
+@dataclass(frozen=True)
+class Searched(Event):
+    """The best of a random number of runs of `event`, each with its private score; only the winner is shown.
+
+    How many runs has the truncated negative binomial law with η = `shape` and γ = `stopping`: with η = 1 each run is
+    the last with probability γ, with η = 0 it is the logarithmic law. See ``searched.py``.
+    """
+
+    event: Event
+    stopping: Fraction
+    shape: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        made_of(self, "event", (self.event,))
+        object.__setattr__(self, "stopping", rational("stopping", self.stopping, least="1e-12", most="0.999999999999"))
+        object.__setattr__(self, "shape", rational("shape", self.shape, above=-1, most=1000))
+        if 0 < abs(self.shape) < Fraction(1, 10**6):
+            raise ArgumentError("shape must be 0, or at least 0.000001 away from it", "SRD-A002")
+
+
+@event_type("poisson-searched")
+@dataclass(frozen=True)
+class PoissonSearched(Event):
+    """The best of a Poisson number of runs of `event`, `mean` on average; perhaps none, which shows nothing."""
+
+    event: Event
+    mean: Fraction
+
+    def __post_init__(self) -> None:
+        made_of(self, "event", (self.event,))
+        object.__setattr__(self, "mean", rational("mean", self.mean, above=0, most=10**9))
+
+
+@event_type("summed-discrete-gaussian")
+@dataclass(frozen=True)
+class SummedDiscreteGaussian(Event):
+    """The sum of `parties` independent discrete Gaussians, each of `variance`, on an integer answer.
+
+    It is not a discrete Gaussian; see ``summed_gaussian.py``.
+    """
+
+    parties: int
+    variance: Fraction
+    sensitivity_squared: Fraction = Fraction(1)
+    coordinates: int = 1
+
+    def __post_init__(self) -> None:
+        positive(self, "variance", "sensitivity_squared")
+        counting(self, "parties", "coordinates")
+
+
+@event_type("skellam")
+@dataclass(frozen=True)
+class Skellam(Event):
+    """The difference of two Poisson variables, of `variance` in all, on an integer answer: a sum of such is such.
+
+    `sensitivity` bounds the answer in the 1-norm, `sensitivity_squared` in the 2-norm, squared.
+    """
+
+    variance: Fraction
+    sensitivity: int = 1
+    sensitivity_squared: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        positive(self, "variance", "sensitivity_squared")
+        counting(self, "sensitivity")
