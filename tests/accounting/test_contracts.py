@@ -22,6 +22,7 @@ from sordino.accounting.events import (
     Approximate,
     Composed,
     Concentrated,
+    Correlated,
     Declared,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -65,6 +66,15 @@ simple = st.one_of(
     st.builds(DiscreteGaussian, positive, positive, counts),
     st.builds(SummedDiscreteGaussian, counts, positive, positive, counts),
     st.builds(Skellam, positive, counts, positive),
+    st.builds(
+        lambda column, *rest: Correlated(tuple(sorted(column, reverse=True)), *rest),
+        st.lists(st.integers(1, 10**9), min_size=1, max_size=5),
+        st.integers(5, 10**6),
+        counts,
+        counts,
+        positive,
+        positive,
+    ),
     *(st.builds(kind, positive) for kind in (Exponential, PermuteAndFlip, LaplaceNoisyMax, SmoothCauchy, Ladder)),
     st.builds(SparseVector, positive, positive, counts, st.just(0) | positive),
     st.builds(PartitionSelection, positive, small),
@@ -112,7 +122,7 @@ def test_every_type_is_drawn_above() -> None:
         *(Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Exponential, PermuteAndFlip, LaplaceNoisyMax),
         *(SparseVector, PartitionSelection, RandomizedResponse, SmoothLaplace, SmoothCauchy, Ladder, Pure, Approximate),
         *(Concentrated, Personalised, Sensitive, PoissonSampled, FixedSizeSampled, Shuffled, Replaced, Repeated),
-        *(Composed, Declared, Searched, PoissonSearched, SummedDiscreteGaussian, Skellam),
+        *(Composed, Correlated, Declared, Searched, PoissonSearched, SummedDiscreteGaussian, Skellam),
     }
     assert set(EVENT_TYPES.values()) == named
 

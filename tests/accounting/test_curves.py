@@ -24,6 +24,7 @@ from sordino.accounting.events import (
     Approximate,
     Composed,
     Concentrated,
+    Correlated,
     Declared,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -83,6 +84,7 @@ EXAMPLES: list[Event] = [
     Shuffled(2, 1000, "1e-6"),
     SummedDiscreteGaussian(5, 1),
     Skellam(4),
+    Correlated((2, 1), 5, 2, 2, 36),
     Skellam(100, 5, 9),
     Declared(PoissonSampled(Gaussian(1), "0.1"), "1e-6", 4),
     Searched(Laplace(4), "0.1"),
@@ -114,6 +116,7 @@ def test_which_calculus_knows_which_event() -> None:
         "SummedDiscreteGaussian": {"zcdp", "renyi", "loss"},
         "Skellam": {"zcdp", "renyi", "loss"},
         "Concentrated": {"zcdp", "renyi"},
+        "Correlated": {"zcdp", "renyi", "gaussian", "loss"},
         "Sensitive": {"pure", "zcdp", "renyi", "gaussian", "loss"},  # all of them refuse, and say why
     }
     assert known == {name: exceptions.get(name, full) for name in known}

@@ -23,6 +23,7 @@ from sordino.accounting.event import Event
 from sordino.accounting.events import (
     Approximate,
     Concentrated,
+    Correlated,
     Declared,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -127,6 +128,7 @@ CASES: list[tuple[Make, Divergence]] = [
     ),
     (lambda s: Searched(Pure(s), "0.5"), _best_of_geometric),
     (lambda s: PoissonSearched(Pure(s), 1), _best_of_poisson),
+    (lambda s: Correlated((1, 1), 3, 1, 2, 10 / s, 1), lambda s, order: _gaussian(s * 6 / 10, order)),  # 1 + 4 + 1
     (Exponential, _two_outcomes),
     (PermuteAndFlip, _two_outcomes),
     (LaplaceNoisyMax, _two_outcomes),
@@ -150,7 +152,7 @@ CASES: list[tuple[Make, Divergence]] = [
 ]
 
 
-NEVER_PURE = (Gaussian, DiscreteGaussian, SummedDiscreteGaussian, Skellam, Concentrated)
+NEVER_PURE = (Gaussian, DiscreteGaussian, Correlated, SummedDiscreteGaussian, Skellam, Concentrated)
 
 
 def _cases() -> Iterator[object]:

@@ -53,6 +53,8 @@ INNER: tuple[Event, ...] = (
     ev.SummedDiscreteGaussian(2, 2, 2, 2),
     ev.Skellam(2),
     ev.Skellam(10, 3, 9),
+    ev.Correlated((2, 1), 4, 2, 2, 40),
+    ev.Correlated((3, 2, 2, 1), 5, 2, 3, 900, 4),
     ev.Exponential(1),
     ev.Pure(2),
     ev.Approximate("0.5", "0.001"),

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -236,27 +237,52 @@ def _skellam(event: ev.Skellam, staying: bool) -> World:
     return _whole(lambda k: scipy.special.ive(np.abs(k), variance), distance, reach, staying)
 
 
-def _best(event: Any, chance: Callable[[Law], Law], staying: bool) -> World:
-    """The best of many runs, where the most telling outcome of a run has the best score; perhaps of none."""
+def _correlated(event: ev.Correlated, staying: bool) -> World:
+    """The worst of all patterns of participation, each tried."""
+    steps = range(event.steps)
+    strategy = np.array(
+        [[event.coefficients[t - i] if 0 <= t - i < len(event.coefficients) else 0 for i in steps] for t in steps]
+    )
+    patterns = [
+        pattern
+        for often in range(1, event.participations + 1)
+        for pattern in combinations(steps, often)
+        if all(later - earlier >= event.separation for earlier, later in pairwise(pattern))
+    ]
+    longest = max(float(np.sum(strategy[:, pattern].sum(axis=1) ** 2)) for pattern in patterns)
+    return _gaussian(math.sqrt(longest * event.sensitivity_squared / event.variance), staying)
+
+
+def _best(event: Any, gained: Callable[[Law, Law], Law], none: float, staying: bool) -> World:
+    """The best of many runs, where the most telling outcome of a run has the best score; perhaps of none.
+
+    `gained` is f(x + m) − f(x) for the generating function f of their number, with the digits of a small m.
+    """
     inner = _world(event.event, staying)
     with np.errstate(divide="ignore", invalid="ignore"):
-        order = np.argsort(np.nan_to_num(np.log(inner.one) - np.log(inner.absent if not staying else inner.other)))
+        order = np.argsort(np.nan_to_num(np.log(inner.one) - np.log(inner.other if staying else inner.absent)))
     laws = []
-    for law in (inner.absent, inner.one, inner.other):
-        below = np.concatenate(([0.0], np.cumsum(law[order]) / law.sum()))
-        laws.append(np.concatenate((chance(below[:1]), np.diff(chance(below)))))
+    for law in (inner.absent[order], inner.one[order], inner.other[order]):
+        below = np.minimum(np.cumsum(law) - law, 1.0)
+        laws.append(np.append(gained(np.maximum(below, 0.0), law), none))
     return World(*laws)
 
 
 def _searched(event: ev.Searched, staying: bool) -> World:
     kept, shape = 1 - float(event.stopping), float(event.shape)
-    if shape == 0:
-        return _best(event, lambda x: np.log1p(-kept * x) / math.log1p(-kept), staying)
-    return _best(event, lambda x: ((1 - kept * x) ** -shape - 1) / ((1 - kept) ** -shape - 1), staying)
+
+    def gained(below: Law, mass: Law) -> Law:
+        left = 1 - kept * below
+        if shape == 0:
+            return np.log1p(-kept * mass / left) / math.log1p(-kept)
+        return left**-shape * np.expm1(-shape * np.log1p(-kept * mass / left)) / ((1 - kept) ** -shape - 1)
+
+    return _best(event, gained, 0.0, staying)
 
 
 def _poisson_searched(event: ev.PoissonSearched, staying: bool) -> World:
-    return _best(event, lambda x: np.exp(float(event.mean) * (x - 1)), staying)
+    mean = float(event.mean)
+    return _best(event, lambda x, m: np.exp(mean * (x - 1)) * np.expm1(mean * m), math.exp(-mean), staying)
 
 
 def _replaced(event: ev.Replaced, staying: bool) -> World:  # noqa: ARG001
@@ -285,6 +311,7 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.DiscreteGaussian: _discrete_gaussian,
     ev.SummedDiscreteGaussian: _summed_gaussian,
     ev.Skellam: _skellam,
+    ev.Correlated: _correlated,
     ev.Exponential: lambda event, staying: _exponential(float(event.epsilon), staying),
     ev.PermuteAndFlip: lambda event, staying: _choice(lambda x: 1 - math.exp(-x) / 2, float(event.epsilon), staying),
     ev.LaplaceNoisyMax: lambda event, staying: _choice(

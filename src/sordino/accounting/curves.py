@@ -10,6 +10,7 @@ apart before anything is looked up.
 | Gaussian | – | Δ²/(2σ²) | α·ρ | Δ²/σ² |
 | DiscreteGaussian | – | Δ²/(2σ²), Canonne, Kamath, Steinke 2020, Theorem 4 | α·ρ | – (δ differs) |
 | SummedDiscreteGaussian, Skellam | – | ``summed_gaussian.py``, ``skellam.py`` | the same | – |
+| Correlated | – | of the one Gaussian that it is, ``correlated.py`` | the same | the same |
 | Exponential | ε | ε²/8, Cesar, Rogers 2021 | bounded range | – |
 | RandomizedResponse | ε | Kullback–Leibler where proven | exact | – |
 | Concentrated | – | ρ | α·ρ | – |
@@ -36,6 +37,7 @@ from sordino.errors import UnsupportedError
 
 from . import (
     closed_forms,
+    correlated,
     declared,
     pure,
     sampled_curves,
@@ -51,6 +53,7 @@ from .event import Event
 from .events import (
     Approximate,
     Concentrated,
+    Correlated,
     Declared,
     DiscreteGaussian,
     DiscreteLaplace,
@@ -162,6 +165,7 @@ _ROWS: dict[type[Event], Curves] = {
     DiscreteGaussian: Curves(zcdp=_gaussian_rho, renyi=_concentrated(_gaussian_rho)),
     SummedDiscreteGaussian: Curves(zcdp=summed_gaussian.summed_rho, renyi=summed_gaussian.summed_renyi),
     Skellam: Curves(zcdp=skellam.skellam_rho, renyi=skellam.skellam_renyi),
+    Correlated: Curves(**{name: correlated.as_one_gaussian(name) for name in ("zcdp", "renyi", "gaussian", "loss")}),
     Exponential: Curves(
         pure=_epsilon,
         zcdp=lambda event: zcdp.bounded_range_rho(event.epsilon),

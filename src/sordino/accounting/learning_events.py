@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
-from sordino.arguments import probability, rational
+from sordino.arguments import probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .event import Event, event_type
-from .event_fields import counting, made_of, positive
+from .event_fields import counting, made_of, positive, several
 
 
 @event_type("declared")
@@ -101,3 +102,35 @@ class Skellam(Event):
     def __post_init__(self) -> None:
         positive(self, "variance", "sensitivity_squared")
         counting(self, "sensitivity")
+
+
+@event_type("correlated")
+@dataclass(frozen=True)
+class Correlated(Event):
+    """Gaussian noise of `variance` on Cx, for all of a run of `steps` steps, where x holds what is added in each step.
+
+    C is lower triangular, with `coefficients` along each column from the diagonal down: whole numbers that do not
+    increase. One unit adds something in at most `participations` steps, any two of them at least `separation` apart,
+    of a squared 2-norm of `sensitivity_squared` each. See ``correlated.py``.
+    """
+
+    coefficients: tuple[int, ...]
+    steps: int
+    separation: int
+    participations: int
+    variance: Fraction
+    sensitivity_squared: Fraction = Fraction(1)
+
+    def __post_init__(self) -> None:
+        positive(self, "variance", "sensitivity_squared")
+        counting(self, "steps", "separation", "participations")
+        whole("steps", self.steps, most=10**6)
+        given = several("coefficients", self.coefficients)
+        column = tuple(whole("coefficients", each, least=0) for each in given)
+        if not column or not column[0] or len(column) > min(self.steps, 10_000):
+            raise ArgumentError(
+                "coefficients must begin with a positive number, and be at most as many as steps and 10,000", "SRD-A003"
+            )
+        if any(later > earlier for earlier, later in pairwise(column)):
+            raise ArgumentError("coefficients must not increase: then the worst participation is known", "SRD-A003")
+        object.__setattr__(self, "coefficients", column)

@@ -127,7 +127,7 @@ def _replaced(event: events.Replaced) -> Relations:
 
 RELATIONS: dict[type[Event], Relations | Callable[[Any], Relations]] = {
     **dict.fromkeys((events.Laplace, events.DiscreteLaplace, events.Gaussian, events.DiscreteGaussian), _ANY),
-    **dict.fromkeys((events.SummedDiscreteGaussian, events.Skellam), _ANY),
+    **dict.fromkeys((events.SummedDiscreteGaussian, events.Skellam, events.Correlated), _ANY),
     **dict.fromkeys((events.Exponential, events.PermuteAndFlip, events.LaplaceNoisyMax, events.SparseVector), _ANY),
     **dict.fromkeys((events.PartitionSelection, events.SmoothLaplace, events.SmoothCauchy, events.Ladder), _ANY),
     **dict.fromkeys((events.Pure, events.Approximate, events.Concentrated, events.Personalised), _ANY),

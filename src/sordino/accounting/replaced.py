@@ -72,6 +72,7 @@ _DOUBLED: dict[type[Event], Callable[[Any], Event]] = {
     events.DiscreteGaussian: lambda event: events.DiscreteGaussian(
         event.variance, 4 * event.sensitivity_squared, 2 * event.coordinates
     ),
+    events.Correlated: lambda event: replace(event, sensitivity_squared=4 * event.sensitivity_squared),
     events.SummedDiscreteGaussian: lambda event: replace(
         event, sensitivity_squared=4 * event.sensitivity_squared, coordinates=2 * event.coordinates
     ),

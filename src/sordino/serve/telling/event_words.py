@@ -146,6 +146,14 @@ def _summed(event: Plain) -> list[Told]:
     return [Told("discrete Gaussian noise of several parties", law, f"variance {size} each; {_L2[2]} {moved} at most")]
 
 
+def _correlated(event: Plain) -> list[Told]:
+    size, moved = at_least(event["variance"]), at_most(event["sensitivity_squared"])
+    name = f"Gaussian noise that is correlated over {at_least(event['steps'])} steps"
+    often = f"in at most {at_most(event['participations'])} steps, {at_least(event['separation'])} apart"
+    law = f"density ∝ exp(−x² / (2 · {size})), after a sum weighted by {len(event['coefficients'])} coefficients"
+    return [Told(name, law, f"variance {size}; {_L2[2]} {moved} at most, {often}")]
+
+
 def _personalised(event: Plain) -> list[Told]:
     shares = ", ".join(at_most(each) for each in event["epsilons"])
     return [Told("a release with a loss by class of people", "anything private to each class", f"ε of {shares}")]
@@ -163,6 +171,7 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "discrete-gaussian": _noise("discrete Gaussian noise", "P[k] ∝ exp(−k² / (2 · {})), k whole steps", *_L2),
     "summed-discrete-gaussian": _summed,
     "skellam": _noise("Skellam noise", "the difference of two Poisson variables, of variance {} in all", *_L2),
+    "correlated": _correlated,
     "exponential": _loss("a choice by the exponential mechanism", "P[choice] ∝ exp(score)", _EPSILON),
     "permute-and-flip": _loss("a choice by permute-and-flip", "the largest score with exponential noise", _EPSILON),
     "laplace-noisy-max": _loss("the largest of noisy scores", "each score with Laplace noise", _EPSILON),
