@@ -49,6 +49,7 @@ from sordino.accounting.events import (
     SmoothLaplace,
     SparseVector,
     SummedDiscreteGaussian,
+    TruncatedPoissonSampled,
 )
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
@@ -96,6 +97,7 @@ anything = st.recursive(
         st.builds(Replaced, inner),
         st.builds(Declared, inner, small, st.just(0) | positive),
         st.builds(Searched, inner, st.fractions("1e-9", "0.9"), st.sampled_from((0, 1, Fraction(-1, 3)))),
+        st.builds(TruncatedPoissonSampled, inner, small, st.integers(1, 50), st.integers(1, 10**6)),
         st.builds(PoissonSearched, inner, st.fractions("1e-9", 10**9)),
         st.builds(Composed, st.lists(inner, max_size=3).map(tuple)),
     ),
@@ -122,7 +124,16 @@ def test_every_type_is_drawn_above() -> None:
         *(Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Exponential, PermuteAndFlip, LaplaceNoisyMax),
         *(SparseVector, PartitionSelection, RandomizedResponse, SmoothLaplace, SmoothCauchy, Ladder, Pure, Approximate),
         *(Concentrated, Personalised, Sensitive, PoissonSampled, FixedSizeSampled, Shuffled, Replaced, Repeated),
-        *(Composed, Correlated, Declared, Searched, PoissonSearched, SummedDiscreteGaussian, Skellam),
+        *(
+            Composed,
+            Correlated,
+            TruncatedPoissonSampled,
+            Declared,
+            Searched,
+            PoissonSearched,
+            SummedDiscreteGaussian,
+            Skellam,
+        ),
     }
     assert set(EVENT_TYPES.values()) == named
 

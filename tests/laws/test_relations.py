@@ -96,6 +96,8 @@ EVENTS: tuple[Event, ...] = (
     *SIMPLE,
     *(ev.PoissonSampled(event, rate) for event in INNER for rate in ("0.01", "0.95")),
     ev.PoissonSampled(ev.Gaussian(1, 4), 1),
+    ev.TruncatedPoissonSampled(ev.Gaussian(1), "0.2", 2, 3),
+    ev.TruncatedPoissonSampled(ev.Laplace(1), "0.5", 4, 4),
     ev.PoissonSampled(ev.RandomizedResponse(1), "0.01"),
     ev.PoissonSampled(ev.PoissonSampled(ev.Laplace(1), "0.5"), "0.5"),
     *(ev.FixedSizeSampled(event, 3, 10) for event in (*INNER, ev.RandomizedResponse(1))),

@@ -210,6 +210,20 @@ def _poisson(event: ev.PoissonSampled, staying: bool) -> World:
     return _world(event.event, staying).sampled(float(event.rate))
 
 
+def _truncated(event: ev.TruncatedPoissonSampled, staying: bool) -> World:
+    """Where the sample would be cut if the unit were in it, whether it is there is seen, the worst that can be."""
+    inner, rate = _world(event.event, staying), float(event.rate)
+    drawn = scipy.stats.binom.pmf(np.arange(event.population), event.population - 1, rate)
+    full = np.arange(event.population) >= event.most
+    shown = float(np.sum(drawn[full] * rate * event.most / (np.arange(event.population)[full] + 1)))
+    uncut, cut = inner.sampled(rate), float(drawn[full].sum()) - shown
+    laws = [
+        np.concatenate(((1 - shown - cut) * law, [cut], shown * np.eye(3)[place]))
+        for place, law in enumerate((uncut.absent, uncut.one, uncut.other))
+    ]
+    return World(*laws)
+
+
 def _fixed_size(event: ev.FixedSizeSampled, staying: bool) -> World:  # noqa: ARG001
     """Who is not in the sample has left its place there to a unit like the other."""
     inner = _world(event.event, True)
@@ -330,6 +344,7 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.Sensitive: lambda event, staying: _claim(float(event.epsilon), staying),
     ev.Shuffled: _shuffled,
     ev.PoissonSampled: _poisson,
+    ev.TruncatedPoissonSampled: _truncated,
     ev.FixedSizeSampled: _fixed_size,
     ev.Declared: lambda event, staying: _world(event.event, staying),
     ev.Searched: _searched,

@@ -1,7 +1,7 @@
 """The table of curves, filled: every simple event type once, with its price in each calculus that knows it.
 
-Importing this module fills `CURVES`; the package does so. `Repeated` and `Composed` have no row: `flatten` takes them
-apart before anything is looked up.
+Importing this module fills `CURVES`; the package does so. `Repeated`, `Composed` and `TruncatedPoissonSampled`
+have no row: `flatten` takes them apart before anything is looked up.
 
 | event | pure ε | zCDP ρ | Rényi | μ² |
 |---|---|---|---|---|

@@ -21,6 +21,7 @@ from .learning_events import PoissonSearched as PoissonSearched
 from .learning_events import Searched as Searched
 from .learning_events import Skellam as Skellam
 from .learning_events import SummedDiscreteGaussian as SummedDiscreteGaussian
+from .learning_events import TruncatedPoissonSampled as TruncatedPoissonSampled
 
 # ---- noise added to an answer --------------------------------------------------------------------------------------
 

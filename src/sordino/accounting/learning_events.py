@@ -134,3 +134,22 @@ class Correlated(Event):
         if any(later > earlier for earlier, later in pairwise(column)):
             raise ArgumentError("coefficients must not increase: then the worst participation is known", "SRD-A003")
         object.__setattr__(self, "coefficients", column)
+
+
+@event_type("truncated-poisson-sampled")
+@dataclass(frozen=True)
+class TruncatedPoissonSampled(Event):
+    """`event` on a Poisson sample of `rate`, of which no more than `most` units are kept, chosen by chance.
+
+    There are at most `population` units in all. See ``truncated.py``.
+    """
+
+    event: Event
+    rate: Fraction
+    most: int
+    population: int
+
+    def __post_init__(self) -> None:
+        made_of(self, "event", (self.event,))
+        object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=1))
+        counting(self, "most", "population")

@@ -135,6 +135,7 @@ RELATIONS: dict[type[Event], Relations | Callable[[Any], Relations]] = {
     events.RandomizedResponse: _STAYING,
     events.Shuffled: _REPLACEMENT,
     events.PoissonSampled: _poisson,
+    events.TruncatedPoissonSampled: lambda event: _poisson(events.PoissonSampled(event.event, event.rate)),
     events.FixedSizeSampled: _fixed_size,
     events.Replaced: _replaced,
     **dict.fromkeys(

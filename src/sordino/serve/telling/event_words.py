@@ -197,6 +197,7 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "sensitive": _loss("a release under sensitive privacy", "which is not differential privacy", _EPSILON),
     "shuffled": _loss("local reports in random order", "each private by itself", _EPSILON, _DELTA),
     "poisson-sampled": _made_of("on a sample of rate {rate}"),
+    "truncated-poisson-sampled": _made_of("on a sample of rate {rate}, of {most} at most out of {population}"),
     "fixed-size-sampled": _made_of("on {size} out of {population}"),
     "replaced": _made_of("counted for one who is replaced"),
     "declared": _declared,
