@@ -29,6 +29,7 @@ from sordino.accounting.events import (
     Exponential,
     FixedSizeSampled,
     Gaussian,
+    GaussianMixture,
     Ladder,
     Laplace,
     LaplaceNoisyMax,
@@ -67,6 +68,7 @@ simple = st.one_of(
     st.builds(DiscreteGaussian, positive, positive, counts),
     st.builds(SummedDiscreteGaussian, counts, positive, positive, counts),
     st.builds(Skellam, positive, counts, positive),
+    st.builds(lambda v, size, p: GaussianMixture(v, (size, 2 * size), (p, 1 - p)), positive, positive, small),
     st.builds(
         lambda column, *rest: Correlated(tuple(sorted(column, reverse=True)), *rest),
         st.lists(st.integers(1, 10**9), min_size=1, max_size=5),

@@ -31,6 +31,7 @@ from sordino.accounting.events import (
     Exponential,
     FixedSizeSampled,
     Gaussian,
+    GaussianMixture,
     Ladder,
     Laplace,
     LaplaceNoisyMax,
@@ -85,6 +86,7 @@ EXAMPLES: list[Event] = [
     Shuffled(2, 1000, "1e-6"),
     SummedDiscreteGaussian(5, 1),
     Skellam(4),
+    GaussianMixture(9, (0, 1, 2), ("0.5", "0.4", "0.1")),
     Correlated((2, 1), 5, 2, 2, 36),
     Skellam(100, 5, 9),
     Declared(PoissonSampled(Gaussian(1), "0.1"), "1e-6", 4),
@@ -117,6 +119,7 @@ def test_which_calculus_knows_which_event() -> None:
         "SummedDiscreteGaussian": {"zcdp", "renyi", "loss"},
         "Skellam": {"zcdp", "renyi", "loss"},
         "Concentrated": {"zcdp", "renyi"},
+        "GaussianMixture": {"zcdp", "renyi", "loss"},
         "Correlated": {"zcdp", "renyi", "gaussian", "loss"},
         "Sensitive": {"pure", "zcdp", "renyi", "gaussian", "loss"},  # all of them refuse, and say why
     }

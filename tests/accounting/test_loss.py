@@ -28,6 +28,7 @@ from sordino.accounting.pair import (
     laplace_pair,
     response_pair,
 )
+from sordino.accounting.pair_mixture import Mixed, Reversed
 from sordino.accounting.pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
 from sordino.accounting.pair_tabled import skellam_pair, summed_gaussian_pair
 from sordino.errors import UnsupportedError
@@ -62,6 +63,10 @@ PAIRS: dict[str, Pair] = {
     "removed skellam": Removed(skellam_pair(Fraction(6), 2), 0.2),
     "swapped skellam": Swapped(skellam_pair(Fraction(6), 2), Fraction(1, 5)),
     "swapped summed gaussian": Swapped(summed_gaussian_pair(3, Fraction(1), 2), Fraction(1, 5)),
+    "mixed gaussians": Mixed([0.7, 0.2, 0.1], [0.4, 1.1, 1.9]),
+    "mixed gaussians, reversed": Reversed(Mixed([0.7, 0.2, 0.1], [0.4, 1.1, 1.9])),
+    "removed mixture": Removed(Mixed([0.9, 0.1], [0.5, 1.5]), 0.3),
+    "added mixture": Added(Reversed(Mixed([0.9, 0.1], [0.5, 1.5])), 0.3),
     "swapped claim": swapped_claim(0.8, Fraction(1, 5)),
 }
 every_pair = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())

@@ -30,6 +30,7 @@ from sordino.accounting.events import (
     Exponential,
     FixedSizeSampled,
     Gaussian,
+    GaussianMixture,
     Ladder,
     Laplace,
     LaplaceNoisyMax,
@@ -129,6 +130,10 @@ CASES: list[tuple[Make, Divergence]] = [
     (lambda s: Searched(Pure(s), "0.5"), _best_of_geometric),
     (lambda s: PoissonSearched(Pure(s), 1), _best_of_poisson),
     (lambda s: Correlated((1, 1), 3, 1, 2, 10 / s, 1), lambda s, order: _gaussian(s * 6 / 10, order)),  # 1 + 4 + 1
+    (
+        lambda s: GaussianMixture(1 / s, (0, 1), ("0.5", "0.5")),
+        lambda s, order: min(order / 2, 1) * s / 4 * (1 - 2 * s),
+    ),
     (Exponential, _two_outcomes),
     (PermuteAndFlip, _two_outcomes),
     (LaplaceNoisyMax, _two_outcomes),
@@ -152,7 +157,7 @@ CASES: list[tuple[Make, Divergence]] = [
 ]
 
 
-NEVER_PURE = (Gaussian, DiscreteGaussian, Correlated, SummedDiscreteGaussian, Skellam, Concentrated)
+NEVER_PURE = (Gaussian, DiscreteGaussian, GaussianMixture, Correlated, SummedDiscreteGaussian, Skellam, Concentrated)
 
 
 def _cases() -> Iterator[object]:

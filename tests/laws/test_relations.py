@@ -54,6 +54,8 @@ INNER: tuple[Event, ...] = (
     ev.Skellam(2),
     ev.Skellam(10, 3, 9),
     ev.Correlated((2, 1), 4, 2, 2, 40),
+    ev.GaussianMixture(2, (0, 1, 2), ("0.5", "0.3", "0.2")),
+    ev.GaussianMixture(9, (1, 4), ("0.999", "0.001")),
     ev.Correlated((3, 2, 2, 1), 5, 2, 3, 900, 4),
     ev.Exponential(1),
     ev.Pure(2),

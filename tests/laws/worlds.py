@@ -267,6 +267,15 @@ def _correlated(event: ev.Correlated, staying: bool) -> World:
     return _gaussian(math.sqrt(longest * event.sensitivity_squared / event.variance), staying)
 
 
+def _mixture(event: ev.GaussianMixture, staying: bool) -> World:
+    """Who comes moves the answer up, the other one down, by chance."""
+    sigma = math.sqrt(event.variance)
+    sizes, chances = [float(size) / sigma for size in event.sensitivities], [float(p) for p in event.probabilities]
+    law = _cut(lambda x: scipy.special.ndtr(-x), 2 * sizes[-1] + 6)
+    up, down = (sum(p * law(way * size) for size, p in zip(sizes, chances, strict=True)) for way in (1, -1))
+    return _three(law(0.0), np.asarray(up), np.asarray(down), staying)
+
+
 def _best(event: Any, gained: Callable[[Law, Law], Law], none: float, staying: bool) -> World:
     """The best of many runs, where the most telling outcome of a run has the best score; perhaps of none.
 
@@ -326,6 +335,7 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.SummedDiscreteGaussian: _summed_gaussian,
     ev.Skellam: _skellam,
     ev.Correlated: _correlated,
+    ev.GaussianMixture: _mixture,
     ev.Exponential: lambda event, staying: _exponential(float(event.epsilon), staying),
     ev.PermuteAndFlip: lambda event, staying: _choice(lambda x: 1 - math.exp(-x) / 2, float(event.epsilon), staying),
     ev.LaplaceNoisyMax: lambda event, staying: _choice(

@@ -11,6 +11,7 @@ have no row: `flatten` takes them apart before anything is looked up.
 | DiscreteGaussian | – | Δ²/(2σ²), Canonne, Kamath, Steinke 2020, Theorem 4 | α·ρ | – (δ differs) |
 | SummedDiscreteGaussian, Skellam | – | ``summed_gaussian.py``, ``skellam.py`` | the same | – |
 | Correlated | – | of the one Gaussian that it is, ``correlated.py`` | the same | the same |
+| GaussianMixture | – | of its largest sensitivity | ``mixture.py`` | – |
 | Exponential | ε | ε²/8, Cesar, Rogers 2021 | bounded range | – |
 | RandomizedResponse | ε | Kullback–Leibler where proven | exact | – |
 | Concentrated | – | ρ | α·ρ | – |
@@ -39,6 +40,7 @@ from . import (
     closed_forms,
     correlated,
     declared,
+    mixture,
     pure,
     sampled_curves,
     sampled_replaced,
@@ -60,6 +62,7 @@ from .events import (
     Exponential,
     FixedSizeSampled,
     Gaussian,
+    GaussianMixture,
     Ladder,
     Laplace,
     LaplaceNoisyMax,
@@ -166,6 +169,7 @@ _ROWS: dict[type[Event], Curves] = {
     SummedDiscreteGaussian: Curves(zcdp=summed_gaussian.summed_rho, renyi=summed_gaussian.summed_renyi),
     Skellam: Curves(zcdp=skellam.skellam_rho, renyi=skellam.skellam_renyi),
     Correlated: Curves(**{name: correlated.as_one_gaussian(name) for name in ("zcdp", "renyi", "gaussian", "loss")}),
+    GaussianMixture: Curves(zcdp=mixture.mixture_rho, renyi=mixture.mixture_renyi),
     Exponential: Curves(
         pure=_epsilon,
         zcdp=lambda event: zcdp.bounded_range_rho(event.epsilon),

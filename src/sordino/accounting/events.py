@@ -17,6 +17,7 @@ from .event import Event, event_type
 from .event_fields import counting, made_of, positive, several, text
 from .learning_events import Correlated as Correlated
 from .learning_events import Declared as Declared
+from .learning_events import GaussianMixture as GaussianMixture
 from .learning_events import PoissonSearched as PoissonSearched
 from .learning_events import Searched as Searched
 from .learning_events import Skellam as Skellam

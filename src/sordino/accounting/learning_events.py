@@ -153,3 +153,29 @@ class TruncatedPoissonSampled(Event):
         made_of(self, "event", (self.event,))
         object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=1))
         counting(self, "most", "population")
+
+
+@event_type("gaussian-mixture")
+@dataclass(frozen=True)
+class GaussianMixture(Event):
+    """Gaussian noise of `variance` on an answer that a unit moves by chance: by `sensitivities` with `probabilities`.
+
+    So a user moves a sum over a sample of examples, some of which are theirs. See ``mixture.py``.
+    """
+
+    variance: Fraction
+    sensitivities: tuple[Fraction, ...]
+    probabilities: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        positive(self, "variance")
+        sizes = tuple(rational("sensitivities", each, least=0) for each in several("sensitivities", self.sensitivities))
+        chances = tuple(probability("probabilities", each) for each in several("probabilities", self.probabilities))
+        if len(sizes) != len(chances) or not 2 <= len(sizes) <= 1000 or sum(chances) != 1:
+            raise ArgumentError(
+                "a mixture needs 2 to 1000 sensitivities and as many probabilities, which add up to 1", "SRD-A003"
+            )
+        if any(later <= earlier for earlier, later in pairwise(sizes)):
+            raise ArgumentError("sensitivities must increase, each with its probability", "SRD-A003")
+        object.__setattr__(self, "sensitivities", sizes)
+        object.__setattr__(self, "probabilities", chances)

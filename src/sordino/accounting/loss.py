@@ -26,6 +26,7 @@ from .pair import (
     laplace_pair,
     response_pair,
 )
+from .pair_mixture import Mixed, Reversed
 from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
 from .pair_tabled import skellam_pair, summed_gaussian_pair
 from .skellam import norms
@@ -102,6 +103,19 @@ def _skellam(event: events.Skellam) -> Pairs:
     steps, _ = norms(event)
     computable("the variance", event.variance)
     return (skellam_pair(event.variance, steps) if steps else claimed_pair(0.0),)
+
+
+def _mixture(event: events.GaussianMixture) -> Pairs:
+    for size in event.sensitivities:
+        if size:
+            computable("Δ²/σ²", size**2 / event.variance)
+    moves = [(size, chance) for size, chance in zip(event.sensitivities, event.probabilities, strict=True) if size]
+    rate = sum((chance for _, chance in moves), Fraction(0))
+    distances = [math.sqrt(size**2 / event.variance) for size, _ in moves]
+    mixed = Mixed([float(chance / rate) for _, chance in moves], distances)
+    if rate == 1:
+        return mixed, Reversed(mixed)
+    return Removed(mixed, _rate(rate)), Added(Reversed(mixed), _rate(rate))
 
 
 def _exponential(event: events.Exponential) -> Pairs:
@@ -201,6 +215,7 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.DiscreteGaussian: _discrete_gaussian,
     events.SummedDiscreteGaussian: _summed_gaussian,
     events.Skellam: _skellam,
+    events.GaussianMixture: _mixture,
     events.Exponential: _exponential,
     events.RandomizedResponse: _response,
     events.PermuteAndFlip: _claimed,

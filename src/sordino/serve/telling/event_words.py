@@ -154,6 +154,13 @@ def _correlated(event: Plain) -> list[Told]:
     return [Told(name, law, f"variance {size}; {_L2[2]} {moved} at most, {often}")]
 
 
+def _mixture(event: Plain) -> list[Told]:
+    size, moved = at_least(event["variance"]), at_most(event["sensitivities"][-1])
+    law = f"density ∝ exp(−x² / (2 · {size}))"
+    figures = f"variance {size}; what one unit changes has a length of {moved} at most, and by chance of less"
+    return [Told("Gaussian noise on a sample that holds parts of one unit", law, figures)]
+
+
 def _personalised(event: Plain) -> list[Told]:
     shares = ", ".join(at_most(each) for each in event["epsilons"])
     return [Told("a release with a loss by class of people", "anything private to each class", f"ε of {shares}")]
@@ -172,6 +179,7 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "summed-discrete-gaussian": _summed,
     "skellam": _noise("Skellam noise", "the difference of two Poisson variables, of variance {} in all", *_L2),
     "correlated": _correlated,
+    "gaussian-mixture": _mixture,
     "exponential": _loss("a choice by the exponential mechanism", "P[choice] ∝ exp(score)", _EPSILON),
     "permute-and-flip": _loss("a choice by permute-and-flip", "the largest score with exponential noise", _EPSILON),
     "laplace-noisy-max": _loss("the largest of noisy scores", "each score with Laplace noise", _EPSILON),
