@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -267,11 +268,102 @@ def _poisson(event: ev.PoissonSampled, staying: bool) -> World:
     return _world(event.event, staying).sampled(float(event.rate))
 
 
+def _truncated(event: ev.TruncatedPoissonSampled, staying: bool) -> World:
+    """Where the sample would be cut if the unit were in it, whether it is there is seen, the worst that can be."""
+    inner, rate = _world(event.event, staying), float(event.rate)
+    drawn = scipy.stats.binom.pmf(np.arange(event.population), event.population - 1, rate)
+    full = np.arange(event.population) >= event.most
+    shown = float(np.sum(drawn[full] * rate * event.most / (np.arange(event.population)[full] + 1)))
+    uncut, cut = inner.sampled(rate), float(drawn[full].sum()) - shown
+    laws = [
+        np.concatenate(((1 - shown - cut) * law, [cut], shown * np.eye(3)[place]))
+        for place, law in enumerate((uncut.absent, uncut.one, uncut.other))
+    ]
+    return World(*laws)
+
+
 def _fixed_size(event: ev.FixedSizeSampled, staying: bool) -> World:  # noqa: ARG001
     """Who is not in the sample has left its place there to a unit like the other."""
     inner = _world(event.event, True)
     sampled = World(inner.other, inner.one, inner.other).sampled(event.size / event.population)
     return _showing(sampled.one, sampled.other)
+
+
+def _summed_gaussian(event: ev.SummedDiscreteGaussian, staying: bool) -> World:
+    distance, variance = math.isqrt(math.floor(event.sensitivity_squared)), float(event.variance)
+    reach = 2 * distance + math.ceil(8 * math.sqrt(event.parties * variance))
+    outputs = np.arange(-16 * reach, 16 * reach + 1)
+    one = np.exp(-(outputs**2) / (2 * variance))
+    law = np.ones(1)
+    for _ in range(event.parties):
+        law = np.convolve(law, one / one.sum(), "full" if len(law) == 1 else "same")
+    return _whole(lambda k: law[k + 16 * reach], distance, reach, staying)
+
+
+def _skellam(event: ev.Skellam, staying: bool) -> World:
+    distance, variance = (
+        min(event.sensitivity, math.isqrt(math.floor(event.sensitivity_squared))),
+        float(event.variance),
+    )
+    reach = 2 * distance + math.ceil(8 * math.sqrt(variance))
+    return _whole(lambda k: scipy.special.ive(np.abs(k), variance), distance, reach, staying)
+
+
+def _correlated(event: ev.Correlated, staying: bool) -> World:
+    """The worst of all patterns of participation, each tried."""
+    steps = range(event.steps)
+    strategy = np.array(
+        [[event.coefficients[t - i] if 0 <= t - i < len(event.coefficients) else 0 for i in steps] for t in steps]
+    )
+    patterns = [
+        pattern
+        for often in range(1, event.participations + 1)
+        for pattern in combinations(steps, often)
+        if all(later - earlier >= event.separation for earlier, later in pairwise(pattern))
+    ]
+    longest = max(float(np.sum(strategy[:, pattern].sum(axis=1) ** 2)) for pattern in patterns)
+    return _gaussian(math.sqrt(longest * event.sensitivity_squared / event.variance), staying)
+
+
+def _mixture(event: ev.GaussianMixture, staying: bool) -> World:
+    """Who comes moves the answer up, the other one down, by chance."""
+    sigma = math.sqrt(event.variance)
+    sizes, chances = [float(size) / sigma for size in event.sensitivities], [float(p) for p in event.probabilities]
+    law = _cut(lambda x: scipy.special.ndtr(-x), 2 * sizes[-1] + 6)
+    up, down = (sum(p * law(way * size) for size, p in zip(sizes, chances, strict=True)) for way in (1, -1))
+    return _three(law(0.0), np.asarray(up), np.asarray(down), staying)
+
+
+def _best(event: Any, gained: Callable[[Law, Law], Law], none: float, staying: bool) -> World:
+    """The best of many runs, where the most telling outcome of a run has the best score; perhaps of none.
+
+    `gained` is f(x + m) − f(x) for the generating function f of their number, with the digits of a small m.
+    """
+    inner = _world(event.event, staying)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        order = np.argsort(np.nan_to_num(np.log(inner.one) - np.log(inner.other if staying else inner.absent)))
+    laws = []
+    for law in (inner.absent[order], inner.one[order], inner.other[order]):
+        below = np.minimum(np.cumsum(law) - law, 1.0)
+        laws.append(np.append(gained(np.maximum(below, 0.0), law), none))
+    return World(*laws)
+
+
+def _searched(event: ev.Searched, staying: bool) -> World:
+    kept, shape = 1 - float(event.stopping), float(event.shape)
+
+    def gained(below: Law, mass: Law) -> Law:
+        left = 1 - kept * below
+        if shape == 0:
+            return np.log1p(-kept * mass / left) / math.log1p(-kept)
+        return left**-shape * np.expm1(-shape * np.log1p(-kept * mass / left)) / ((1 - kept) ** -shape - 1)
+
+    return _best(event, gained, 0.0, staying)
+
+
+def _poisson_searched(event: ev.PoissonSearched, staying: bool) -> World:
+    mean = float(event.mean)
+    return _best(event, lambda x, m: np.exp(mean * (x - 1)) * np.expm1(mean * m), math.exp(-mean), staying)
 
 
 def _replaced(event: ev.Replaced, staying: bool) -> World:  # noqa: ARG001
@@ -298,6 +390,10 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.DiscreteLaplace: _discrete_laplace,
     ev.Gaussian: lambda event, staying: _gaussian(math.sqrt(event.sensitivity_squared / event.variance), staying),
     ev.DiscreteGaussian: _discrete_gaussian,
+    ev.SummedDiscreteGaussian: _summed_gaussian,
+    ev.Skellam: _skellam,
+    ev.Correlated: _correlated,
+    ev.GaussianMixture: _mixture,
     ev.Exponential: lambda event, staying: _exponential(float(event.epsilon), staying),
     ev.PermuteAndFlip: lambda event, staying: _choice(lambda x: 1 - math.exp(-x) / 2, float(event.epsilon), staying),
     ev.LaplaceNoisyMax: lambda event, staying: _choice(
@@ -316,7 +412,11 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.Sensitive: lambda event, staying: _claim(float(event.epsilon), staying),
     ev.Shuffled: _shuffled,
     ev.PoissonSampled: _poisson,
+    ev.TruncatedPoissonSampled: _truncated,
     ev.FixedSizeSampled: _fixed_size,
+    ev.Declared: lambda event, staying: _world(event.event, staying),
+    ev.Searched: _searched,
+    ev.PoissonSearched: _poisson_searched,
     ev.Replaced: _replaced,
     ev.Repeated: _repeated,
     ev.Composed: _composed,

@@ -24,12 +24,24 @@ from sordino.errors import UnsupportedError
 from . import approximate, closed_forms, gaussian, pure, renyi, sampled_renyi, zcdp
 from .curve import Floats
 from .event import Event
-from .events import DiscreteGaussian, DiscreteLaplace, FixedSizeSampled, Gaussian, Laplace, PoissonSampled, Replaced
+from .events import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FixedSizeSampled,
+    Gaussian,
+    Laplace,
+    PoissonSampled,
+    Replaced,
+    Skellam,
+    SummedDiscreteGaussian,
+)
 from .events import RandomizedResponse as Response
 from .relation import parts, relations
 from .rounding import lifted
 
-SYMMETRIC: frozenset[type[Event]] = frozenset({Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Response})
+SYMMETRIC: frozenset[type[Event]] = frozenset(
+    {Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, SummedDiscreteGaussian, Skellam, Response}
+)
 """Events whose every pair of neighbouring outputs can be swapped by one reflection (see ``sampled_renyi.py``)."""
 
 _CLOSE = 1.02  # the ratio of the orders at which a sample inside of a sample is priced
