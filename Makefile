@@ -9,6 +9,9 @@ FOLDER ?= demo-out
 
 # The theme announces a fork of mkdocs at every build.
 export NO_MKDOCS_2_WARNING := 1
+# Modules are compiled when they are first imported. Were that not kept, every worker and every process that a test starts
+# would compile all of them again.
+unexport PYTHONDONTWRITEBYTECODE
 
 BIN    := $(VENV)/bin
 # One environment, filled as far as a verb needs it: to run, to serve, to check, or with Spark and all else that tests want.
@@ -24,7 +27,7 @@ NOBODY := not long and not slow and not postgres and not spark and not browser a
 LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py tests/test_works.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve quick test test-long audit bench docs lint changelog release clean
+.PHONY: help demo serve quick test test-long audit bench docs lint lint-ruff lint-mypy lint-layers changelog release clean
 
 help:  ## list the verbs
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,11 +72,18 @@ changelog: $(CHECKS)  ## move the fragments of changelog.d under the heading VER
 release: $(VENV)/.installed-release  ## build wheel and sdist into dist/, check both, and try the wheel in an environment of its own
 	@scripts/build-release "$(PYTHON)" "$(BIN)"
 
-lint: $(CHECKS)  ## ruff, mypy and the layer contract
+lint: $(CHECKS)  ## ruff, mypy and the layer contract, side by side
+	@$(MAKE) --no-print-directory --jobs=$(JOBS) --output-sync lint-mypy lint-layers lint-ruff
+
+lint-mypy: $(CHECKS)
+	@$(BIN)/mypy
+
+lint-layers: $(CHECKS)
+	@$(BIN)/lint-imports --no-logo
+
+lint-ruff: $(CHECKS)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-logo
 
 clean:  ## remove everything that the other verbs made
 	rm -rf $(VENV) .venvs bench/out demo-out site build dist src/sordino.egg-info .coverage

@@ -30,6 +30,7 @@ Everything here is imported when first asked for, so ``import sordino`` costs ne
 
 from __future__ import annotations
 
+import gc
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -194,10 +195,21 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _ROOMS:
-        return import_module(f"{__name__}.{name}")
+        return _imported(name)
     if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+        return getattr(_imported(_HOME[name]), name)
     raise AttributeError(f"sordino has no {name!r}; it has {', '.join(__all__)}")
+
+
+def _imported(name: str) -> Any:
+    """Import a module without looking for garbage meanwhile: what modules define stays, and takes long to walk."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return import_module(f"{__name__}.{name}")
+    finally:
+        if collects:
+            gc.enable()
 
 
 def __dir__() -> list[str]:

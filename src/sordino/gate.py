@@ -89,29 +89,19 @@ class Guard(Protocol):
 
     def check(self) -> None:
         """Raise if nothing should be charged now."""
-        ...
+        return
 
     def wait(self) -> None:
         """Return when the charge may be acted upon, or raise: it stands, and nothing comes of it."""
-        ...
-
-    def run(self, run: Callable[[Grant], T], grant: Grant, stage: Stage) -> T:
-        """Return what `run` releases."""
-        ...
-
-
-class Unguarded:
-    """Nobody: everything passes, and runs take the time that they take."""
-
-    def check(self) -> None:
-        """Let everything pass."""
-
-    def wait(self) -> None:
-        """Let everything pass."""
+        return
 
     def run(self, run: Callable[[Grant], T], grant: Grant, stage: Stage) -> T:  # noqa: ARG002
         """Return what `run` releases."""
         return run(grant)
+
+
+class Unguarded(Guard):
+    """Nobody: everything passes, and runs take the time that they take."""
 
 
 class Gate:

@@ -24,11 +24,14 @@ from sordino.accounting.events import (
     Approximate,
     Composed,
     Concentrated,
+    Correlated,
+    Declared,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
     FixedSizeSampled,
     Gaussian,
+    GaussianMixture,
     Ladder,
     Laplace,
     LaplaceNoisyMax,
@@ -36,15 +39,20 @@ from sordino.accounting.events import (
     PermuteAndFlip,
     Personalised,
     PoissonSampled,
+    PoissonSearched,
     Pure,
     RandomizedResponse,
     Repeated,
     Replaced,
+    Searched,
     Sensitive,
     Shuffled,
+    Skellam,
     SmoothCauchy,
     SmoothLaplace,
     SparseVector,
+    SummedDiscreteGaussian,
+    TruncatedPoissonSampled,
 )
 from sordino.errors import UnsupportedError
 
@@ -76,6 +84,15 @@ EXAMPLES: list[Event] = [
     PoissonSampled(Gaussian(1), "0.1"),
     FixedSizeSampled(Laplace(1), 10, 100),
     Shuffled(2, 1000, "1e-6"),
+    SummedDiscreteGaussian(5, 1),
+    Skellam(4),
+    GaussianMixture(9, (0, 1, 2), ("0.5", "0.4", "0.1")),
+    Correlated((2, 1), 5, 2, 2, 36),
+    Skellam(100, 5, 9),
+    Declared(PoissonSampled(Gaussian(1), "0.1"), "1e-6", 4),
+    Searched(Laplace(4), "0.1"),
+    Searched(Laplace(4), "0.1", 0),
+    PoissonSearched(Laplace(4), 10),
     Replaced(PoissonSampled(Laplace(1), "0.1")),
     Replaced(PoissonSampled(Gaussian(1), "0.1")),
 ]
@@ -87,7 +104,7 @@ def renyi_of(event: Event) -> np.ndarray:
 
 def test_every_simple_event_type_has_one_row() -> None:
     types = {kind for _, kind in inspect.getmembers(events, inspect.isclass) if issubclass(kind, Event)}
-    assert set(CURVES) == types - {Event, Repeated, Composed}
+    assert set(CURVES) == types - {Event, Repeated, Composed, TruncatedPoissonSampled}
     assert {type(event) for event in EXAMPLES} | {Sensitive} == set(CURVES)
 
 
@@ -99,7 +116,11 @@ def test_which_calculus_knows_which_event() -> None:
     exceptions = {
         "Gaussian": {"zcdp", "renyi", "gaussian", "loss"},
         "DiscreteGaussian": {"zcdp", "renyi", "loss"},
+        "SummedDiscreteGaussian": {"zcdp", "renyi", "loss"},
+        "Skellam": {"zcdp", "renyi", "loss"},
         "Concentrated": {"zcdp", "renyi"},
+        "GaussianMixture": {"zcdp", "renyi", "loss"},
+        "Correlated": {"zcdp", "renyi", "gaussian", "loss"},
         "Sensitive": {"pure", "zcdp", "renyi", "gaussian", "loss"},  # all of them refuse, and say why
     }
     assert known == {name: exceptions.get(name, full) for name in known}
@@ -120,7 +141,9 @@ def test_curves_grow_with_the_order_and_stay_below_pure(event: Event) -> None:
     assert np.all(np.isfinite(values))
     assert np.all(values >= 0)
     assert np.all(np.diff(values) >= -1e-9 * values[:-1])
-    if not isinstance(event, PoissonSampled | FixedSizeSampled):  # there, the least of several bounds
+    if not isinstance(
+        event, PoissonSampled | FixedSizeSampled | Searched | PoissonSearched | Skellam
+    ):  # least of several
         slopes = np.diff((ORDERS - 1) * values) / np.diff(ORDERS)
         assert np.all(np.diff(slopes) >= -1e-9 * np.abs(slopes[1:])), "(α−1)·D_α must be convex"
     with contextlib.suppress(UnsupportedError):

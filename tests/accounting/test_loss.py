@@ -28,7 +28,9 @@ from sordino.accounting.pair import (
     laplace_pair,
     response_pair,
 )
+from sordino.accounting.pair_mixture import Mixed, Reversed
 from sordino.accounting.pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
+from sordino.accounting.pair_tabled import skellam_pair, summed_gaussian_pair
 from sordino.errors import UnsupportedError
 
 PAIRS: dict[str, Pair] = {
@@ -56,6 +58,15 @@ PAIRS: dict[str, Pair] = {
     "swapped laplace": Swapped(laplace_pair(0.9), Fraction(3, 10)),
     "swapped discrete laplace": Swapped(discrete_laplace_pair(1.5, 3), Fraction(1, 5)),
     "swapped discrete gaussian": Swapped(discrete_gaussian_pair(2.0, 3), Fraction(1, 5)),
+    "skellam": skellam_pair(Fraction(6), 2),
+    "summed gaussian": summed_gaussian_pair(3, Fraction(1), 2),
+    "removed skellam": Removed(skellam_pair(Fraction(6), 2), 0.2),
+    "swapped skellam": Swapped(skellam_pair(Fraction(6), 2), Fraction(1, 5)),
+    "swapped summed gaussian": Swapped(summed_gaussian_pair(3, Fraction(1), 2), Fraction(1, 5)),
+    "mixed gaussians": Mixed([0.7, 0.2, 0.1], [0.4, 1.1, 1.9]),
+    "mixed gaussians, reversed": Reversed(Mixed([0.7, 0.2, 0.1], [0.4, 1.1, 1.9])),
+    "removed mixture": Removed(Mixed([0.9, 0.1], [0.5, 1.5]), 0.3),
+    "added mixture": Added(Reversed(Mixed([0.9, 0.1], [0.5, 1.5])), 0.3),
     "swapped claim": swapped_claim(0.8, Fraction(1, 5)),
 }
 every_pair = pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
@@ -294,6 +305,9 @@ SIMPLE = [
     events.SmoothCauchy(1),
     events.SmoothLaplace(1, "1e-6"),
     events.PartitionSelection(1, "1e-6"),
+    events.SummedDiscreteGaussian(3, 1),
+    events.Skellam(4),
+    events.Declared(events.Gaussian(4), "1e-5", 3),
     events.RandomizedResponse(1, 4),
     events.Pure(1),
     events.Approximate(1, "1e-6"),

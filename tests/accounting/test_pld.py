@@ -294,6 +294,7 @@ def test_many_different_events() -> None:
 SPARSE = Repeated(PoissonSampled(Gaussian("0.5"), "1e-6"), 10**6)
 
 
+@pytest.mark.slow
 def test_a_sparse_sample_is_not_priced_many_times_over() -> None:
     """Rare large losses, which no tilt brings near: the round-off of doubles gave 0.0081 to 0.392."""
     bracket = pld.epsilon_bracket(SPARSE, "1e-9")
@@ -301,6 +302,7 @@ def test_a_sparse_sample_is_not_priced_many_times_over() -> None:
     assert bracket.upper < (0.0176 if compose.EXTENDED else 0.4)
 
 
+@pytest.mark.slow
 def test_a_bracket_that_stays_wide_says_so_everywhere() -> None:
     bracket = pld.Bracket(0.94, 1.0)
     assert bracket.wide

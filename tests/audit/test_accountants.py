@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,9 @@ from scipy.optimize import brentq
 from sordino.accounting import accountants, renyi
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
+    Approximate,
     Composed,
+    Concentrated,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
@@ -30,13 +33,14 @@ from sordino.accounting.events import (
     Pure,
     RandomizedResponse,
     Repeated,
+    Replaced,
 )
 from sordino.accounting.pld import accountant as pld
 from sordino.audit.accountants import floors as accountant_floors
 from sordino.audit.accountants.elsewhere import dp_accounting
 from sordino.audit.accountants.events import kinds, size, smaller, tried
 from sordino.audit.accountants.floors import gaussian_epsilon, lost_at_least, unrolled
-from sordino.audit.accountants.judging import AccountantAudit, accountant
+from sordino.audit.accountants.judging import AccountantAudit, accountant, shown
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError, UnsupportedError
 
@@ -131,6 +135,54 @@ def test_optimism_by_the_central_limit_is_caught(seed: int) -> None:
     assert found.refuted
     assert checks(found, unsound=True) == {"floor"}
     assert all(kinds(each.event) == {"sampled gaussian"} for each in found.broken)
+
+
+def twice(event: Event) -> Event:
+    """What an accountant sees that doubles the Rényi charge of whoever is replaced: two runs for one."""
+    match event:
+        case Replaced():
+            return Repeated(event.event, 2)
+        case Repeated():
+            return Repeated(twice(event.event), event.count)
+        case Composed():
+            return Composed(tuple(twice(part) for part in event.events))
+    return event
+
+
+def divergences(event: Event, delta: float) -> float:
+    return renyi.epsilon(event, str(delta))
+
+
+TENTH = Fraction(1, 10)
+NOISE_REPLACED = [
+    Replaced(Gaussian(1)),
+    Replaced(Repeated(DiscreteGaussian(4), 3)),
+    Replaced(Concentrated(TENTH)),
+    Replaced(PoissonSampled(Gaussian(25), HALF)),
+    Replaced(Repeated(PoissonSampled(Gaussian(4), TENTH), 64)),
+    Composed((Replaced(PoissonSampled(Gaussian(4), TENTH)), Repeated(Replaced(Gaussian(100)), 7))),
+]
+"""Events whose Rényi divergences grow fourfold, and not twofold, where a unit is replaced."""
+
+
+@pytest.mark.parametrize("event", NOISE_REPLACED, ids=shown)
+def test_one_that_doubles_the_renyi_charge_of_who_is_replaced_is_caught(event: Event) -> None:
+    assert not accountant(divergences, events=[event], rounds=0).broken
+    found = accountant(changed(twice, divergences), events=[event], rounds=0)
+    assert found.refuted
+    assert checks(found, unsound=True) == {"floor"}
+    assert all(name.startswith("replaced") for each in found.broken for name in kinds(each.event))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_who_prices_a_replaced_unit_as_one_that_comes_or_goes_is_caught(seed: int) -> None:
+    seldom = changed(lambda event: event.event if isinstance(event, Replaced) else event)
+    found = accountant(seldom, rounds=1, seed=seed)
+    assert found.refuted
+    unsound = {name for each in found.broken if each.unsound for name in kinds(each.event)}
+    known = ("laplace", "discrete-laplace", "exponential", "pure", "approximate")
+    assert unsound <= {f"replaced {name}" for name in known}
+    assert len(unsound) >= 3
 
 
 SPECIMENS: dict[str, tuple[Callable[..., float], str]] = {
@@ -357,12 +409,77 @@ def test_floors_of_randomized_response_are_exact(count: int, delta: float) -> No
         Pure(1),
         Composed((Repeated(Gaussian(4), 3), Repeated(RandomizedResponse("0.3"), 7), Laplace(3))),
         Repeated(PoissonSampled(Gaussian(1), HALF), 7),
+        Replaced(Repeated(Laplace(2), 10)),
+        Replaced(Repeated(DiscreteLaplace(4, 3), 10)),
+        Replaced(Gaussian(4)),
+        Replaced(Pure(1)),
+        Replaced(PoissonSampled(Gaussian(1), HALF)),
+        Replaced(Repeated(PoissonSampled(Gaussian(1), TENTH), 64)),
+        Replaced(Repeated(PoissonSampled(Laplace(1), TENTH), 20)),
+        Composed((Replaced(PoissonSampled(Gaussian(1), TENTH)), Repeated(Gaussian(4), 3))),
     ],
+    ids=shown,
 )
 @pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
 def test_floors_lie_below_the_truth_and_not_far_below(event: Event, delta: float) -> None:
     bracket = pld.epsilon_bracket(event, str(delta))
     assert 0.99 * bracket.lower <= lost_at_least(event, delta) <= bracket.upper * (1 + 1e-9)
+
+
+def mixed(noise: Gaussian | Laplace, rate: float, epsilon: float) -> float:
+    """δ at ε of a sampled noise whose unit is replaced, by integration over the outputs."""
+    mpmath.mp.dps = 30
+    if isinstance(noise, Gaussian):
+        scale, move = mpmath.sqrt(float(noise.variance)), mpmath.sqrt(float(noise.sensitivity_squared))
+        density = lambda x: mpmath.npdf(x, 0, scale)  # noqa: E731
+    else:
+        scale, move = mpmath.mpf(float(noise.scale)), mpmath.mpf(float(noise.sensitivity))
+        density = lambda x: mpmath.exp(-abs(x) / scale) / (2 * scale)  # noqa: E731
+
+    def excess(x: Any) -> Any:
+        rest = (1 - rate) * density(x)
+        first, second = rest + rate * density(x - move), rest + rate * density(x + move)
+        return first - mpmath.exp(epsilon) * second
+
+    places = sorted({-move, mpmath.mpf(0), move, *(move + scale * k for k in (1, 2, 4, 8, 16, 32))})
+    low, high = places[0], places[-1]
+    if excess(high) <= 0:
+        return 0.0
+    for _ in range(90):  # losses grow with the output
+        low, high = ((low + high) / 2, high) if excess((low + high) / 2) <= 0 else (low, (low + high) / 2)
+    return float(mpmath.quad(excess, [high, *(place for place in places if place > high)]))
+
+
+@pytest.mark.parametrize("noise", [Gaussian(1), Gaussian(4, 3), Laplace(1), Laplace(3)], ids=shown)
+@pytest.mark.parametrize("rate", [HALF, TENTH, Fraction(1, 100)])
+@pytest.mark.parametrize("delta", [1e-2, 1e-6, 1e-12])
+def test_floors_of_a_sample_are_those_of_the_mixtures(noise: Any, rate: Fraction, delta: float) -> None:
+    floor = lost_at_least(Replaced(PoissonSampled(noise, rate)), delta)
+    assert mixed(noise, float(rate), floor * (1 - 1e-9)) >= delta * (1 - 1e-6) or floor == 0
+    assert mixed(noise, float(rate), 1.02 * floor + 1e-9) <= delta
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1", "2"])
+@pytest.mark.parametrize("delta", ["0", "1e-9", "0.01"])
+def test_floors_of_a_claim_come_from_two_steps_that_keep_it(epsilon: str, delta: str) -> None:
+    grow, fail = math.exp(float(epsilon)), float(delta)
+
+    def most(chance: Any) -> Any:
+        """The largest power of a test that the claim allows."""
+        return np.minimum(1, np.minimum(fail + grow * chance, 1 - (1 - fail - chance) / grow))
+
+    corner = (1 - fail) / (1 + grow)
+    corners = [0.0, max(0.0, (corner - fail) / grow), corner, 1 - fail - corner, 1.0]
+    chances = np.concatenate((np.linspace(0, 1, 2001), corners))
+    event = Approximate(epsilon, delta) if fail else Pure(epsilon)
+    for budget in (0.3, 0.05, 1e-3, 1e-6):
+        floor = lost_at_least(Replaced(event), budget)
+        at = lambda said: float(np.max(most(most(chances)) - math.exp(said) * chances))  # noqa: E731
+        if math.isinf(floor):
+            assert fail * (1 + grow) >= budget
+            continue
+        assert at(floor * (1 - 1e-9)) >= budget * (1 - 1e-6) or floor == 0
+        assert at(floor + 1e-2) <= budget
 
 
 def test_a_choice_between_two_candidates_is_a_floor_for_the_exponential_mechanism() -> None:

@@ -17,10 +17,10 @@ from serve.places import ANALYST, count, opened
 from sordino.audit.dice import dice
 from sordino.audit.probing import tampering
 from sordino.audit.probing.canaries import Ears
-from sordino.audit.probing.chances import chance
 from sordino.audit.probing.finding import Notebook
 from sordino.audit.probing.line import Seen
 from sordino.audit.probing.observables import GROUP, numbers, of_refusal_or_price, of_run
+from sordino.audit.probing.oracle import chance
 from sordino.audit.probing.questions import Columns, Grammar, Probe
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.sql.text import read_text

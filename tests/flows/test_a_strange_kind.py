@@ -39,22 +39,28 @@ MANY = {"tides": 12, "epsilon": "0.01", "seconds": 0.2}
 class Place:
     """A service in a process of its own, with a token for it, and the command line."""
 
+    kind, datasets = "flows.tides:TIDES", ("trips",)
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        with opened(directory) as service:
+        with opened(directory, kinds=(self.kind,)) as service:
+            self.prepare(service)
             self.key = service.checkpoint(OWNER)["key"]
-            self.token = service.issue_token(OWNER, "ann", "analyst", ["trips"])
+            self.token = service.issue_token(OWNER, "ann", "analyst", self.datasets)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.address = f"http://127.0.0.1:{free.getsockname()[1]}"
-        settings = ["database: budget.db", "data: .", 'kinds: ["tides:TIDES"]', "heartbeat_seconds: 0.2"]
+        settings = ["database: budget.db", "data: .", f'kinds: ["{self.kind}"]', "heartbeat_seconds: 0.2"]
         settings.append(f"port: {self.address.rpartition(':')[2]}")
         (directory / "sordino.yaml").write_text("\n".join(settings))
-        self.environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(HERE)])}
+        self.environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(HERE.parent)])}
         words = [sys.executable, "-m", "sordino", "serve", "-C", str(directory)]
         self.process = subprocess.Popen(words, env=self.environ, stderr=subprocess.DEVNULL)  # noqa: S603
         self.http = httpx.Client(base_url=self.address, headers={"Authorization": f"Bearer {self.token}"}, timeout=60)
         self.until(self._ready)
+
+    def prepare(self, service: Service) -> None:
+        """Register what is asked about."""
 
     def _ready(self) -> bool:
         assert self.process.poll() is None
@@ -107,6 +113,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
         found.close()
 
 
+@pytest.mark.service
 def test_from_its_price_to_its_page_over_a_dead_body(place: Place) -> None:
     asked = {"dataset": "trips", **MANY}
     priced = place.post("/tides/price", asked)
@@ -161,7 +168,7 @@ def test_its_pages_are_there_whether_or_not_its_kind_is_known(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(SOURCE), str(HERE.parent)]))  # for the process of its own
     asked = {"dataset": "trips", "tides": 2, "epsilon": "0.1"}
-    with opened(tmp_path, kinds=("flows.tides:TIDES",), heartbeat_seconds=0.1) as service:
+    with opened(tmp_path, kinds=("flows.tides:TIDES",), heartbeat_seconds=1) as service:
         released = service.run(ANALYST, "tides", asked)
         job = service.jobs.jobs(ANALYST)[0]["id"]
     with Service.open(settings_at(tmp_path, kinds=kinds)) as service, TestClient(create_app(service)) as client:

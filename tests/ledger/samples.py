@@ -23,6 +23,7 @@ from sordino.ledger.scope import Scope
 from sordino.ledger.snapshot import from_snapshot, snapshot
 from sordino.ledger.state import State
 from sordino.ledger.store import Release
+from sordino.ledger.together import Wish
 
 TRIPS = Scope("dataset", "trips")
 PERSON = Bound.scalar(1, unit=Unit("person"))
@@ -65,7 +66,7 @@ def fill(ledger: Ledger, pairs: int, at_once: int = 500) -> None:
     for start in range(0, pairs, at_once):
         shadow = from_snapshot(snapshot(session.state))
         entries, releases = _pairs(shadow, min(at_once, pairs - start))
-        session.append(lambda *_, found=entries: found)  # type: ignore[misc]
+        session.append(Wish(lambda *_, found=entries: found))  # type: ignore[misc]
         with session.log.store.writing() as writing:
             writing.put_releases(releases)
 

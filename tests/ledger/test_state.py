@@ -69,6 +69,18 @@ def test_what_is_right_is_taken(book: Book) -> None:
     assert book.state.scopes == (ADA, TRIPS, PEOPLE, STUDY)
 
 
+def test_what_was_checked_is_judged_again_once_something_else_was_taken(book: Book) -> None:
+    first, other = reserved(book), reserved(book, key=digest("other"))
+    book.state.check(first)
+    book.state.apply(other)
+    refused(book, first, "SRD-L021", "out of order")
+    settled = Settled(book.state.size, NOON, other.id, digest("release"))
+    book.state.check(settled)
+    book.state.apply(settled)
+    refused(book, settled, "SRD-L021", "out of order")
+    assert not book.state.open
+
+
 def test_the_order_of_entries(book: Book) -> None:
     right = reserved(book)
     for wrong in (right.sequence - 1, right.sequence + 1):

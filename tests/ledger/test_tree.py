@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.errors import ArgumentError, LedgerError
-from sordino.ledger import tree
 from sordino.ledger.tree import (
     EMPTY_ROOT,
     LARGEST_SIZE,
@@ -164,11 +163,7 @@ def test_proofs_are_those_of_the_standard_and_hold(data: st.DataObject, size: in
     assert verify_consistency(old, reference_root(leaves[:old]), size, root, proof)
 
 
-@pytest.mark.parametrize("remembered", [0, 3, 1000])
-def test_proofs_that_share_what_they_have_in_common_are_those_of_the_standard(
-    monkeypatch: pytest.MonkeyPatch, remembered: int
-) -> None:
-    monkeypatch.setattr(tree, "_MOST_PATHS", remembered)
+def test_proofs_that_share_what_they_have_in_common_are_those_of_the_standard() -> None:
     for size in (1, 2, 3, 7, 8, 33):
         paths = Paths(size, subtree_of(LEAVES[:size]))
         for index in (*range(size), *reversed(range(size))):

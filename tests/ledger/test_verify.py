@@ -19,6 +19,7 @@ from sordino.ledger.entries import Checkpointed, Settled, to_bytes
 from sordino.ledger.keys import SigningKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.opening import store_at
+from sordino.ledger.together import Wish
 from sordino.ledger.verify import Problem, Report, verify_store
 from sordino.ledger.witness import FileWitness
 
@@ -108,7 +109,7 @@ def _other_history(ledger: Ledger) -> str:
 def test_a_checkpoint_of_long_ago_is_good(ledger: Ledger) -> None:
     old = ledger.checkpoint()
     fill(ledger, BATCH // 2 + 5)
-    ledger._session.append(lambda state, now: (decisions.decide_checkpoint(state, old, now),))
+    ledger._session.append(Wish(lambda state, now: (decisions.decide_checkpoint(state, old, now),)))
     assert ledger.verify().sound
 
 

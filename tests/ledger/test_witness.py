@@ -10,6 +10,7 @@ import pytest
 from ledger.samples import TRIPS, reserved, rule, spent
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 from sordino.ledger import witness as witness_module
+from sordino.ledger.canonical import encode
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.witness import FileWitness, NoWitness, Seen
 
@@ -32,6 +33,17 @@ def test_what_was_told_last_is_remembered(path: Path) -> None:
     assert FileWitness(path).recall() == expected
     assert path.stat().st_mode & 0o077 == 0
     assert "witness" in repr(witness)
+
+
+@pytest.mark.parametrize("anew", [False, True])
+def test_its_lines_are_canonical_json(path: Path, anew: bool) -> None:
+    seen = Seen(7, 'text \u2014 "quoted" \\ back\n', {'dataset:"é"\\': "1 2", "analyst:a": "0 3"}, anew)
+    plain = {"anew": anew, "note": seen.note, "size": 7, "spent": sorted(seen.spent.items())}
+    witness = FileWitness(path)
+    witness.begin(seen)
+    witness.close()
+    assert path.read_bytes().rstrip(b" ") == encode(plain) + b"\n"
+    assert FileWitness(path).recall() == seen
 
 
 def test_it_never_moves_backwards_whoever_tells_first(path: Path) -> None:

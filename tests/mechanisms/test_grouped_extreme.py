@@ -80,7 +80,14 @@ def test_the_claim_is_nearly_reached() -> None:
     assert spread(*laws)[1] >= 0.99
 
 
-@pytest.mark.parametrize(("counts", "depth"), [([2, 2, 2], 1), ([30, 0, 6, 4, 0, 0], 1), ([9, 9, 20, 0, 3], 2)])
+@pytest.mark.parametrize(
+    ("counts", "depth"),
+    [
+        pytest.param([2, 2, 2], 1, marks=pytest.mark.slow),
+        pytest.param([30, 0, 6, 4, 0, 0], 1, marks=pytest.mark.slow),
+        ([9, 9, 20, 0, 3], 2),
+    ],
+)
 @pytest.mark.parametrize("level", [0, 1])
 def test_the_law_of_an_extreme(counts: list[int], depth: int, level: int) -> None:
     mechanism, bound = extreme(level, depth, len(counts), Fraction(2)), Bound.scalar(2)

@@ -119,6 +119,16 @@ def test_arrow_types_follow_from_the_plan() -> None:
     }
 
 
+def test_what_is_no_number_of_rows_and_no_switch_is_refused() -> None:
+    answer = assemble(question([("n", COUNT)]), {"k0": ["a"], "a0": counts(1)})
+    for rows in ("2", -1, 1.5):
+        with pytest.raises(ArgumentError, match="rows must be"):
+            answer.head(rows)  # type: ignore[arg-type]
+    for convert in (answer.to_arrow, answer.to_pandas, answer.to_polars):
+        with pytest.raises(ArgumentError, match="intervals must be True or False; say how sure by confidence"):
+            convert(0.9)  # type: ignore[arg-type]
+
+
 def test_labelled_lists_are_structures() -> None:
     answer = histogram(["Mill"])
     assert answer.to_arrow().to_pylist() == [

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from query.engines import Engine
 from query.exact_worlds import CITIES, Row, X, as_lists, key, load, reference, run, task, visit
 from sordino.data.kinds import Range
-from sordino.query.engine import contributions
+from sordino.query.engine import contributions, hashing
+from sordino.query.engine.measures import whole
 from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
 from sordino.query.model.task import Histogram, Measure, Monomial
 
@@ -88,6 +92,54 @@ def test_equal_rows_are_chosen_one_by_one(duckdb_engine: Engine, way: str, monke
 def test_equal_rows_are_chosen_one_by_one_on_every_engine(engine: Engine) -> None:
     """A twentieth of 400 people, 20 (deviation 4.4); half of them if equal rows were kept or left out together."""
     assert 0 < buys_kept(engine, 400, 19, 1) < 20 + 6 * 4.4
+
+
+@pytest.mark.parametrize("way", ["packed", "ordered"])
+@pytest.mark.parametrize("counts", [(1, 1, 1, 1, 1), (4, 1), (1, 3, 2), (6,), (2, 2, 2), (7, 1, 1, 3), (1,)])
+def test_of_all_starts_each_row_has_its_share(
+    duckdb_engine: Engine, counts: tuple[int, ...], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of n rows of one person, some of them equal, each is kept from exactly k of n starts."""
+    if way == "ordered":
+        monkeypatch.setattr(contributions, "can_pack", lambda *_: False)
+    size, table = sum(counts), [visit(1, level=n, n=n) for n, count in enumerate(counts) for _ in range(count)]
+    for limit in {1, 2, size // 2 + 1, size - 1, size, size + 1} - {0}:
+        weights: Counter[int] = Counter()
+        for start in range(2**60 - size, 2**60):
+            monkeypatch.setattr(contributions, "keyed_number", lambda *_, start=start: whole(start))
+            weights += Counter(kept(duckdb_engine, table, Bounding("sample", rows=limit)))
+        assert weights == {n: count * min(limit, size) for n, count in enumerate(counts)}
+
+
+@given(st.integers(1, 40), st.integers(1, 45), st.integers(0, 2**60 - 1))
+def test_exactly_the_limit_is_kept_and_equal_rows_in_their_share(size: int, limit: int, start: int) -> None:
+    """The proof in ``contributions.py`` by counting: k in all, and of any m side by side m·k/n, rounded up or down."""
+    places = [(limit * place + start) % size < limit for place in range(size)]
+    assert sum(places) == min(limit, size)
+    share = Fraction(min(limit, size), size)
+    for first, last in combinations(range(size + 1), 2):
+        assert abs(sum(places[first:last]) - share * (last - first)) < 1
+
+
+def test_one_in_a_hundred_comes_out_as_one_in_a_hundred(duckdb_engine: Engine) -> None:
+    """A buy beside 99 views, ten rows kept of each of 2,000 people: 200 of 20,000 (deviation 13.4).
+
+    If equal rows were kept or left out together, it would be 1,000.
+    """
+    assert abs(buys_kept(duckdb_engine, 2000, 99, 10) - 200) < 6 * 13.4
+
+
+def test_engines_with_one_hash_keep_the_same_rows(
+    engine: Engine, duckdb_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hash for engines that have none of their own means the same everywhere, and so do places and starts."""
+    monkeypatch.setattr(hashing, "_BY_ENGINE", {})
+    monkeypatch.setattr(contributions, "can_pack", lambda *_: False)
+    rows = [visit(person, level=n % 11 % 8, n=n % 11) for person in range(30) for n in range(person)]
+    for limit in (1, 4, 13):
+        here, there = (kept(each, rows, Bounding("sample", rows=limit)) for each in (engine, duckdb_engine))
+        assert here == there
+        assert sum(here.values()) == sum(min(person, limit) for person in range(30))
 
 
 def test_every_group_is_kept_as_often(duckdb_engine: Engine) -> None:

@@ -29,7 +29,9 @@ def wide() -> so.Account:
     return so.account(data, so.unlimited("test"))  # type: ignore[return-value]
 
 
-@pytest.mark.parametrize(("epsilon", "runs", "near"), [(5, 200, (50, 1000)), (500, 20, (99, 101))])
+@pytest.mark.parametrize(
+    ("epsilon", "runs", "near"), [pytest.param(5, 200, (50, 1000), marks=pytest.mark.slow), (500, 20, (99, 101))]
+)
 def test_extremes_are_found_in_bounds_that_are_far_too_wide(
     wide: so.Account, epsilon: int, runs: int, near: tuple[float, float]
 ) -> None:
@@ -59,7 +61,7 @@ def _planned(level: str, epsilon: str, *, intervals: bool) -> QueryPlan:
     return plan(question, Spend(Fraction(epsilon)), Wishes(intervals=intervals))
 
 
-@pytest.mark.parametrize("rows", [1_000, 10_000])
+@pytest.mark.parametrize("rows", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_interval_is_about_as_wide_as_the_price_says(level: str, rows: int) -> None:
     planned = _planned(level, "1", intervals=True)
@@ -71,7 +73,7 @@ def test_the_interval_is_about_as_wide_as_the_price_says(level: str, rows: int) 
     assert 0.8 * told < high[0] - low[0] < 1.6 * told
 
 
-@pytest.mark.parametrize("rows", [1_000, 10_000])
+@pytest.mark.parametrize("rows", [1_000, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("level", LEVELS)
 def test_without_an_interval_the_price_says_how_far_off_the_value_is(level: str, rows: int) -> None:
     """About 95 of 100 values are as near as that: more than 85, and half as near would not do."""

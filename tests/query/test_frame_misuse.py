@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from query.framed import PEOPLE, ROWS, Arrangeable, table
@@ -124,6 +126,8 @@ WHOSE: dict[str, tuple[str, Act]] = {
     "needs numbers, not text": ("Q104", lambda: trips().with_columns(x=col("city") + 1)),
     "a condition must be true or false": ("Q104", lambda: trips().filter(col("fare"))),
     "none of them NULL|NULL in a list": ("Q104", lambda: trips().filter(col("seats").is_in([1, None]))),
+    "a value of type Series cannot be part": ("Q104", lambda: col("fare") == pd.Series([1.0])),
+    "a value of type ndarray cannot be part": ("Q104", lambda: lit(np.array([1.0, 2.0]))),
     "cannot be matched": ("Q104", lambda: trips().join("cities", on={"city": "mayor"})),
     "lists, which cannot be computed with": (
         "Q320",
@@ -136,6 +140,10 @@ ARGUMENTS: dict[str, Act] = {
     r"\[\] is the total": lambda: trips().group_by("city").grouping_sets([col("city")]),  # type: ignore[list-item]
     "a column is named by a text, not by int": lambda: col(3),  # type: ignore[arg-type]
     "a column is named by a text, not an empty one": lambda: so.sum(""),
+    "not by list; name several one by one": lambda: trips().group_by(["city", "note"]),  # type: ignore[arg-type]
+    "a column is named by a text, not by float": lambda: so.quantile(0.5, "fare"),  # type: ignore[arg-type]
+    r"named by a text, not by int \[": lambda: so.top(2, "city"),  # type: ignore[arg-type]
+    "edges must be a whole number": lambda: so.histogram("fare", 2.5),
     "a table is named by a text": lambda: table(3),  # type: ignore[arg-type]
     "the other side must be a table's name or a frame": lambda: trips().join(3, on="city"),  # type: ignore[arg-type]
     "on must name the columns": lambda: trips().join("cities", on=[]),

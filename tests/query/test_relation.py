@@ -9,6 +9,7 @@ from collections import Counter
 from query.sql_schemas import CUSTOMERS, ORDERS, SHOP, TRIPS, ZONES, ask, ask_rows
 from sordino.data.metadata import Limits
 from sordino.query.model.limits import limits_of
+from sordino.query.model.lineage import owners
 from sordino.query.model.relation import PerPerson, Relation, Scan
 
 
@@ -17,28 +18,25 @@ def relation(text: str) -> Relation:
 
 
 def test_scans() -> None:
-    assert Scan(CUSTOMERS).owner == "customer_id"
-    assert Scan(ORDERS).owner is None, "it is known through its parent only"
-    assert Scan(TRIPS).owner is None
+    assert owners(Scan(CUSTOMERS), SHOP) == {"customer_id"}
+    assert owners(Scan(ORDERS), SHOP) == {"customer_id"}, "it leads to the parent's own"
+    assert owners(Scan(TRIPS), SHOP) == set()
     assert Scan(ZONES).is_public
     assert Scan(ZONES).copies == Counter()
     assert Scan(TRIPS).copies == Counter({"trips": 1})
 
 
 def test_owners_by_name() -> None:
-    assert relation("customers WHERE age > 5").owner == "customer_id"
-    assert relation("customers c JOIN orders o USING (customer_id)").owner == "customer_id"
-    assert relation("(SELECT age, customer_id AS who FROM customers)").owner == "customer_id"
-    assert relation("(SELECT age FROM customers)").owner is None
-    assert relation("(SELECT DISTINCT customer_id FROM customers)").owner == "customer_id"
-    assert (
-        relation("(SELECT age, customer_id FROM customers UNION ALL SELECT age, customer_id FROM customers)").owner
-        == "c1"
-    )
-    assert (
-        relation("(SELECT age, customer_id FROM customers UNION ALL SELECT customer_id, age FROM customers)").owner
-        is None
-    )
+    def held(text: str) -> frozenset[str]:
+        return owners(relation(text), SHOP)
+
+    assert held("customers WHERE age > 5") == {"customer_id"}
+    assert held("customers c JOIN orders o USING (customer_id)") == {"customer_id", "customer_id_2"}
+    assert held("(SELECT age, customer_id AS who FROM customers)") == {"customer_id"}
+    assert held("(SELECT age FROM customers)") == set()
+    assert held("(SELECT DISTINCT customer_id FROM customers)") == {"customer_id"}
+    assert held("(SELECT age, customer_id FROM customers UNION ALL SELECT age, customer_id FROM customers)") == {"c1"}
+    assert held("(SELECT age, customer_id FROM customers UNION ALL SELECT customer_id, age FROM customers)") == set()
 
 
 def test_copies_of_a_row() -> None:

@@ -81,7 +81,7 @@ def laplace_cdf(scale: float) -> Callable[[np.ndarray], np.ndarray]:
     return lambda x: np.where(x < 0, np.exp(np.minimum(x, 0) / scale) / 2, 1 - np.exp(-np.maximum(x, 0) / scale) / 2)
 
 
-@pytest.mark.parametrize("rows", [1, 4])
+@pytest.mark.parametrize("rows", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_a_count_has_the_noise_that_it_claims(rows: int) -> None:
     """COUNT alone at ε = ½, up to `rows` rows a person: Laplace of scale 2·rows, in fractions of a row."""
     planned = plan(ask(COUNT), Spend(Fraction(1, 2)), Wishes(bounding=Bounding("weigh", rows=rows)))
@@ -92,6 +92,7 @@ def test_a_count_has_the_noise_that_it_claims(rows: int) -> None:
     judged(errors, lambda factor: laplace_cdf(2 * rows * factor))
 
 
+@pytest.mark.slow
 def test_a_whole_count_has_whole_noise() -> None:
     planned = plan(ask(COUNT, keys=NO_KEYS), Spend(Fraction(1)), Wishes(bounding=Bounding("sample", rows=2)))
     law = planned.blocks[0].mechanism.law
@@ -113,6 +114,7 @@ def test_a_whole_count_has_whole_noise() -> None:
     assert p_value(1.3) < _SMALLEST_P
 
 
+@pytest.mark.slow
 def test_a_mean_has_the_noise_of_its_pair() -> None:
     """AVG of n rows at ε: half the range times the difference of two Laplaces of scale 1/ε, over n, to first order."""
     size, epsilon = 4000, 1.0
@@ -132,6 +134,7 @@ def test_a_mean_has_the_noise_of_its_pair() -> None:
     judged(errors, law)
 
 
+@pytest.mark.slow
 def test_gaussian_counts() -> None:
     planned = plan(ask(COUNT, keys=NO_KEYS), Spend(None, Fraction(1, 8)), ONE_ROW)
     errors = [float(count.values[0]) - 9 for (count,) in many(planned, engine([{"user": n} for n in range(9)]), 8000)]
@@ -140,6 +143,7 @@ def test_gaussian_counts() -> None:
     )
 
 
+@pytest.mark.slow
 def test_bins_have_the_noise_that_they_claim() -> None:
     planned = plan(ask(BINS, keys=NO_KEYS), Spend(Fraction(1, 2)), ONE_ROW)
     compute = engine([{"user": place, "fare": 30} for place in range(40)])
@@ -319,6 +323,7 @@ def test_features_are_combined_exactly_whatever_the_type() -> None:
 # ---- private keys --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_group_of_one_is_shown_as_rarely_as_delta_says() -> None:
     """δ is made large so that it can be seen: a lone person's groups come out with probability δ, all together."""
     delta = Fraction(1, 10)

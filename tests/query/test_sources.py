@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import sys
 from collections.abc import Callable
 from datetime import datetime
@@ -38,8 +39,9 @@ def rows(data: Dataset, name: str | None = None) -> list[dict[str, Any]]:
     return list(table.order_by(table.columns).to_pyarrow().to_pylist())
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tmp_path = tmp_path_factory.mktemp("files")
     pq.write_table(PEOPLE, tmp_path / "people.parquet")
     (tmp_path / "parts").mkdir()
     for place in range(3):
@@ -54,6 +56,12 @@ def files(tmp_path: Path) -> Path:
         made.execute("CREATE TABLE people AS FROM given; CREATE SCHEMA hr; CREATE TABLE hr.staff AS FROM given")
     duckdb.connect(tmp_path / "other.db").close()
     return tmp_path
+
+
+@pytest.fixture
+def files(written: Path, tmp_path: Path) -> Path:
+    """A copy for each test: some of them write."""
+    return Path(shutil.copytree(written, tmp_path, dirs_exist_ok=True))
 
 
 SOURCES: dict[str, Callable[[Path], Any]] = {

@@ -123,6 +123,8 @@ def test_more_conditions_become_filters() -> None:
     [
         ("orders JOIN customers ON orders.day = customers.joined", "person", "SRD-Q105"),
         ("items JOIN customers ON items.order_id = customers.customer_id", "person", "SRD-Q105"),
+        ("orders o JOIN customers c ON o.customer_id = c.custmer_id", "did you mean customer_id?", "SRD-Q103"),
+        ("orders o, customers c WHERE o.customer_id = c.custmer_id", "did you mean customer_id?", "SRD-Q103"),
         ("orders RIGHT JOIN zones USING (zone)", "LEFT JOIN", "SRD-Q102"),
         ("orders FULL JOIN zones USING (zone)", "LEFT JOIN", "SRD-Q102"),
         ("orders CROSS JOIN zones", "ON a.x = b.x", "SRD-Q102"),
@@ -449,6 +451,36 @@ def test_union_all_puts_rows_together() -> None:
     assert found.columns["c1"] == Column(Kind.REAL, Range.of(0, 1000))
     assert owners(found, SHOP) == frozenset()
     assert origin(found, "c2") is None
+
+
+def test_integers_beside_reals_in_a_union_are_made_real_in_either_order() -> None:
+    parts = ["SELECT age AS v, customer_id AS who FROM customers", "SELECT amount, customer_id FROM orders"]
+    for first, second in (parts, parts[::-1]):
+        question = ask(f"SELECT SUM(v) FROM ({first.replace('amount', 'amount AS v')} UNION ALL {second}) AS t")
+        found = question.relation
+        assert isinstance(found, UnionAll)
+        assert [[column.kind for column in branch.columns.values()] for branch in found.branches] == [
+            [Kind.REAL, Kind.INTEGER],
+            [Kind.REAL, Kind.INTEGER],
+        ]
+        assert found.columns["c0"].range == Range.of(0, 1000)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("orders o JOIN customers c ON o.day = c.joined", "ON a.customer_id = b.customer_id"),
+        ("(SELECT zone, COUNT(*) AS n FROM orders GROUP BY zone) AS t", "GROUP BY customer_id"),
+        ("(SELECT zone, COUNT(*) AS n FROM (SELECT zone, customer_id AS who FROM orders) GROUP BY zone) t", "BY who"),
+        ("(SELECT DISTINCT zone FROM orders) AS t", "SELECT DISTINCT customer_id"),
+        ("(SELECT RANK() OVER (ORDER BY amount) AS r FROM orders) AS t", "PARTITION BY customer_id"),
+    ],
+)
+def test_a_hint_names_the_column_that_holds_the_person(text: str, column: str) -> None:
+    with pytest.raises(QuestionError) as caught:
+        ask(f"SELECT COUNT(*) FROM {text}")
+    assert column in str(caught.value)
+    assert caught.value.code == "SRD-Q105"
 
 
 def test_owners_survive_a_union_if_all_parts_know_them() -> None:

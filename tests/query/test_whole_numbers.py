@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from decimal import Decimal
+from hashlib import md5
 
 import ibis
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 
 from query.engines import Engine
 from sordino.errors import RunError
-from sordino.query.engine.hashing import keyed_hash
+from sordino.query.engine.hashing import keyed_hash, keyed_number
 from sordino.query.engine.statement import fetch, salt_on
 from sordino.query.engine.whole_numbers import as_whole, whole_numbers, whole_sum
 
@@ -76,6 +77,18 @@ def test_hashes_depend_on_the_salt_and_on_every_column(engine: Engine, name: str
     assert len({value for values in found.values() for value in values}) == 12
     assert fetch(table.select(**columns)).to_pydict() == found
     assert isinstance(columns["h1"], ibis.Value)
+
+
+@pytest.mark.parametrize("name", ["the engine's own", "another engine's"])
+def test_keyed_numbers_are_whole_and_of_sixty_bits(engine: Engine, name: str) -> None:
+    table = engine.load("numbered", pa.table({"a": list(range(200))}))
+    own = table.get_backend().name if name == "the engine's own" else "unheard of"
+    numbers = fetch(table.select("a", u=keyed_number(own, salt_on("unheard of", 5), table.a))).to_pydict()
+    assert len(set(numbers["u"])) == 200
+    assert 0 <= min(numbers["u"]) < 2**55 < 2**59 < max(numbers["u"]) < 2**60
+    if own == "unheard of":
+        expected = {a: int(md5(f"5|{a}".encode(), usedforsecurity=False).hexdigest()[:15], 16) for a in range(200)}
+        assert dict(zip(numbers["a"], numbers["u"], strict=True)) == expected
 
 
 LOADED = """

@@ -30,6 +30,7 @@ def test_every_word_is_a_keyword_that_help_lists(method):
     assert all(name in said and word.help in said for name, word in WORDS.items())
 
 
+@pytest.mark.slow
 def test_a_type_checker_refuses_words_that_there_are_not(tmp_path):
     (tmp_path / "asking.py").write_text(
         "from sordino.query.ask import Ask\n"
@@ -47,6 +48,12 @@ def test_a_type_checker_refuses_words_that_there_are_not(tmp_path):
     lines = [line for line in found.stdout.splitlines() if line.startswith("asking.py")]
     wrong = {int(line.split(":")[1]) for line in lines if ": error:" in line}
     assert wrong == {5, 6, 7, 8}, found.stdout + found.stderr
+
+
+def test_a_value_without_its_word_is_refused():
+    for method in (Ask.run, Ask.price):
+        with pytest.raises(ArgumentError, match=rf"write {method.__name__}\(epsilon=1\)"):
+            method(Ask.__new__(Ask), 1)
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenErro
 from sordino.gate import ApprovalError
 from sordino.ledger.receipt import verify_receipt
 from sordino.query.ask import Ask
+from sordino.serve.afar.asks import RemoteAsk, Run
 from sordino.serve.afar.client import Connection
 from sordino.serve.afar.remote import Remote, UnreachableError
 from sordino.serve.app import create_app
-from sordino.serve.questions.afar import RemoteAsk, Run
 from sordino.serve.questions.told import ToldAnswer
 from sordino.serve.refusals import BusyError, UnauthenticatedError, UnknownError
 from sordino.serve.service import Service

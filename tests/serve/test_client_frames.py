@@ -31,8 +31,8 @@ from sordino.query.frame.written import LONGEST, check_it_travels, read_calls
 from sordino.query.model.question import Question
 from sordino.serve.afar.client import Connection
 from sordino.serve.questions.public_schema import schema_of
+from sordino.serve.questions.tables import public
 from sordino.serve.service import Service
-from sordino.serve.telling.catalogue import _public
 
 # ---- from calls to text and back ------------------------------------------------------------------------------------
 
@@ -46,6 +46,11 @@ def drafted(make: Callable[[], Any]) -> list[Draft]:
         make()
     assert asked
     return asked
+
+
+def test_what_is_no_text_is_called_so() -> None:
+    with pytest.raises(ArgumentError, match="read from a text, not from list"):
+        read_calls([], PEOPLE, Arrangeable)  # type: ignore[arg-type]
 
 
 def again(text: str, schema: Schema = PEOPLE) -> Question:
@@ -314,7 +319,7 @@ def test_the_service_reads_calls_by_its_own_rules(quiet: Service) -> None:
 
 
 def told(dataset: Dataset) -> dict[str, Any]:
-    return {"name": dataset.name, **_public(dataset)}
+    return {"name": dataset.name, "unit": dataset.unit.name, **public(dataset)}
 
 
 def test_what_is_told_is_the_schema_that_was_declared() -> None:

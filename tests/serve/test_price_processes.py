@@ -22,12 +22,20 @@ from sordino.serve.service import Service
 MEANS = {"dataset": "trips", "sql": "SELECT city, AVG(fare) AS a FROM trips GROUP BY city", "epsilon": "0.5"}
 
 
+@pytest.fixture(scope="module")
+def processes() -> Iterator[PriceProcesses]:
+    """One process for all tests: to start one takes longer than all prices."""
+    found = PriceProcesses(1)
+    yield found
+    found.close()
+
+
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
+def service(tmp_path: Path, processes: PriceProcesses) -> Iterator[Service]:
     with opened(tmp_path) as found:
-        found.house.price_processes = PriceProcesses(1)
+        found.house.price_processes = processes
         yield found
-        found.house.price_processes.close()
+        found.house.price_processes = None
 
 
 def test_prices_and_refusals_are_the_same(service: Service) -> None:
@@ -77,8 +85,8 @@ def test_a_mistake_of_ours_is_mute(service: Service, monkeypatch: pytest.MonkeyP
         raise ZeroDivisionError(CANARY_TEXT)
 
     monkeypatch.setattr(price_processes, "quotation", broken)
-    data, _ = asked.quoted(service.house.held(ANALYST, asked))
-    found = price_processes._found(data, service.house.held(ANALYST, asked), asked.policy, OF_THE_HOUSE[0], count(0.5))
+    held = service.house.held(ANALYST, asked)
+    found = price_processes._found(asked.opened.on_outline, held, asked.policy, OF_THE_HOUSE[0], count(0.5))
     assert found == "ZeroDivisionError"
 
 

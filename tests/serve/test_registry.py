@@ -129,8 +129,8 @@ def test_policies_are_exact() -> None:
 
 def test_two_registries_share_the_tables(tmp_path: Path) -> None:
     one, two = Registry(str(tmp_path / "a.db")), Registry(str(tmp_path / "a.db"))
-    one.put_dataset("x", "text", "olga")
-    two.put_dataset("x", "other", "olga")
+    one.put_dataset("x", "tables", "text", "olga")
+    two.put_dataset("x", "tables", "other", "olga")
     row = one.dataset("x")
     assert row is not None
     assert (row.declarations, row.version) == ("other", 2)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .columns import Vector
 from .event import Event
-from .events import Repeated
+from .events import Declared, Repeated
 from .filter import Filter
 from .units import significant
 
@@ -29,6 +29,8 @@ def what_would_fit(rule: Filter, spent: Vector, event: Event) -> str | None:
 
     if isinstance(event, Repeated):
         return _fewer(event, fits)
+    if isinstance(event, Declared):
+        return None  # its ε follows from the run
     knob = next((field.name for field in fields(event) if field.name in _MORE_IS_DEARER), None)
     return None if knob is None else _noisier(event, knob, fits)
 

@@ -21,12 +21,14 @@ from sordino.errors import ArgumentError, UnsupportedError
 from .budget import Calculus
 from .curve import CURVES, curve
 from .event import Event, field_names
-from .events import Composed, Repeated
+from .events import Composed, Repeated, TruncatedPoissonSampled
 from .relation import parts
 from .units import PER_DELTA, PER_EPSILON, decimal_text, times, total, units_rounded_up
 
 Vector = tuple[int, ...]
 """Integer units, one for each column."""
+
+_TAKEN_APART = (Composed, Repeated, TruncatedPoissonSampled)
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Columns:
         Events that the calculus does not know are refused with `UnsupportedError`; so are other subclasses of `Event`,
         whose own ideas of equality could otherwise find the price of another event in the cache.
         """
-        unknown = {type(part) for part in _everything(event)}.difference(CURVES, (Composed, Repeated))
+        unknown = {type(part) for part in _everything(event)}.difference(CURVES, _TAKEN_APART)
         if unknown:
             names = ", ".join(sorted(each.__name__ for each in unknown))
             raise UnsupportedError(f"no curve is known for events of type {names}; they cannot be priced", "SRD-C001")

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from sordino.errors import UnsupportedError
 
 from .event import Event
-from .events import Composed, PoissonSampled, Repeated, Replaced
+from .events import Composed, PoissonSampled, Repeated, Replaced, TruncatedPoissonSampled
 from .replaced import doubled
+from .truncated import uncut
 
 Floats = NDArray[np.float64]
 
@@ -84,6 +85,8 @@ def flatten(event: Event, count: int = 1) -> Counter[Event]:
         for part in event.events:
             parts.update(flatten(part, count))
         return parts
+    if isinstance(event, TruncatedPoissonSampled):
+        return flatten(uncut(event), count)
     if isinstance(event, PoissonSampled) and isinstance(event.event, PoissonSampled):
         # a sample of a sample: both coins must fall well
         return flatten(PoissonSampled(event.event.event, event.rate * event.event.rate), count)

@@ -1,7 +1,7 @@
 """The table of curves, filled: every simple event type once, with its price in each calculus that knows it.
 
-Importing this module fills `CURVES`; the package does so. `Repeated` and `Composed` have no row: `flatten` takes them
-apart before anything is looked up.
+Importing this module fills `CURVES`; the package does so. `Repeated`, `Composed` and `TruncatedPoissonSampled`
+have no row: `flatten` takes them apart before anything is looked up.
 
 | event | pure ε | zCDP ρ | Rényi | μ² |
 |---|---|---|---|---|
@@ -9,6 +9,9 @@ apart before anything is looked up.
 | DiscreteLaplace | Δ/s | the same | closed form, ``closed_forms.py`` | – |
 | Gaussian | – | Δ²/(2σ²) | α·ρ | Δ²/σ² |
 | DiscreteGaussian | – | Δ²/(2σ²), Canonne, Kamath, Steinke 2020, Theorem 4 | α·ρ | – (δ differs) |
+| SummedDiscreteGaussian, Skellam | – | ``summed_gaussian.py``, ``skellam.py`` | the same | – |
+| Correlated | – | of the one Gaussian that it is, ``correlated.py`` | the same | the same |
+| GaussianMixture | – | of its largest sensitivity | ``mixture.py`` | – |
 | Exponential | ε | ε²/8, Cesar, Rogers 2021 | bounded range | – |
 | RandomizedResponse | ε | Kullback–Leibler where proven | exact | – |
 | Concentrated | – | ρ | α·ρ | – |
@@ -16,6 +19,8 @@ apart before anything is looked up.
 | PoissonSampled, FixedSizeSampled | ln(1+q(e^ε−1)) | never more than unsampled | ``sampled_renyi.py`` | – |
 | Shuffled | ``shuffle.py`` | as any ε-DP event | as any ε-DP event | – |
 | Replaced | of a sampled event: ``sampled_replaced.py``; of all else: ``replaced.py`` | | | |
+| Declared | its own ε, proven | as any ε-DP event | as any ε-DP event | – |
+| Searched, PoissonSearched | ``searched.py`` | of its pure ε | ``searched.py`` | – |
 | Sensitive | refused: it is not differential privacy | | | |
 """
 
@@ -31,17 +36,33 @@ import numpy as np
 from sordino.arguments import rounded_down, rounded_up
 from sordino.errors import UnsupportedError
 
-from . import closed_forms, pure, sampled_curves, sampled_replaced, shuffle, zcdp
+from . import (
+    closed_forms,
+    correlated,
+    declared,
+    mixture,
+    pure,
+    sampled_curves,
+    sampled_replaced,
+    searched,
+    shuffle,
+    skellam,
+    summed_gaussian,
+    zcdp,
+)
 from .curve import CURVES, Curves, Floats
 from .event import Event
 from .events import (
     Approximate,
     Concentrated,
+    Correlated,
+    Declared,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
     FixedSizeSampled,
     Gaussian,
+    GaussianMixture,
     Ladder,
     Laplace,
     LaplaceNoisyMax,
@@ -49,14 +70,18 @@ from .events import (
     PermuteAndFlip,
     Personalised,
     PoissonSampled,
+    PoissonSearched,
     Pure,
     RandomizedResponse,
     Replaced,
+    Searched,
     Sensitive,
     Shuffled,
+    Skellam,
     SmoothCauchy,
     SmoothLaplace,
     SparseVector,
+    SummedDiscreteGaussian,
 )
 from .loss import LOSSES
 from .rounding import lifted
@@ -141,6 +166,10 @@ _ROWS: dict[type[Event], Curves] = {
         gaussian=lambda event: event.sensitivity_squared / event.variance,
     ),
     DiscreteGaussian: Curves(zcdp=_gaussian_rho, renyi=_concentrated(_gaussian_rho)),
+    SummedDiscreteGaussian: Curves(zcdp=summed_gaussian.summed_rho, renyi=summed_gaussian.summed_renyi),
+    Skellam: Curves(zcdp=skellam.skellam_rho, renyi=skellam.skellam_renyi),
+    Correlated: Curves(**{name: correlated.as_one_gaussian(name) for name in ("zcdp", "renyi", "gaussian", "loss")}),
+    GaussianMixture: Curves(zcdp=mixture.mixture_rho, renyi=mixture.mixture_renyi),
     Exponential: Curves(
         pure=_epsilon,
         zcdp=lambda event: zcdp.bounded_range_rho(event.epsilon),
@@ -166,18 +195,31 @@ _ROWS: dict[type[Event], Curves] = {
     Personalised: _claim(lambda event: max(event.epsilons)),
     Sensitive: Curves(_not_private, _not_private, _not_private, _not_private, _not_private, _not_private),
     PoissonSampled: Curves(
-        pure=sampled_curves.poisson_pure,
+        pure=sampled_curves.sampled_pure,
         zcdp=sampled_curves.poisson_zcdp,
         renyi=sampled_curves.poisson_renyi,
-        own_delta=sampled_curves.poisson_own_delta,
+        own_delta=sampled_curves.sampled_own_delta,
     ),
     FixedSizeSampled: Curves(
-        pure=sampled_curves.fixed_size_pure,
+        pure=sampled_curves.sampled_pure,
         zcdp=sampled_curves.fixed_size_zcdp,
         renyi=sampled_curves.fixed_size_renyi,
-        own_delta=sampled_curves.fixed_size_own_delta,
+        own_delta=sampled_curves.sampled_own_delta,
     ),
     Shuffled: _claim(_shuffled, _delta),
+    Declared: _claim(declared.claimed, _delta),
+    Searched: Curves(
+        pure=searched.searched_pure,
+        zcdp=lambda event: pure.rho(searched.searched_pure(event)),
+        renyi=searched.searched_renyi,
+        own_delta=searched.searched_own_delta,
+    ),
+    PoissonSearched: Curves(
+        pure=searched.poisson_searched_pure,
+        zcdp=lambda event: pure.rho(searched.poisson_searched_pure(event)),
+        renyi=searched.poisson_searched_renyi,
+        own_delta=searched.poisson_searched_own_delta,
+    ),
     Replaced: Curves(
         pure=sampled_replaced.replaced_pure,
         zcdp=sampled_replaced.replaced_zcdp,

@@ -9,51 +9,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from sordino.arguments import probability, rational, whole
+from sordino.arguments import probability, rational
 from sordino.errors import ArgumentError
 
 from .event import Event, event_type
-
-
-def _positive(event: Event, *names: str) -> None:
-    for name in names:
-        object.__setattr__(event, name, rational(name, getattr(event, name), above=0))
-
-
-def _counting(event: Event, *names: str, least: int = 1) -> None:
-    for name in names:
-        object.__setattr__(event, name, whole(name, getattr(event, name), least=least))
-
-
-_DEEPEST = 64
-
-
-def _made_of(event: Event, name: str, parts: tuple[Any, ...]) -> None:
-    """Refuse parts that are no events, or that are nested so deep that walking through them would fail."""
-    for part in parts:
-        if not isinstance(part, Event):
-            raise ArgumentError(f"{name} must be an event, not {type(part).__name__}", "SRD-A001")
-    depth = 1 + max((part.depth for part in parts), default=0)
-    if depth > _DEEPEST:
-        raise ArgumentError(
-            f"{name} would be nested more than {_DEEPEST} deep; put events side by side in one Composed", "SRD-A002"
-        )
-    object.__setattr__(event, "depth", depth)
-
-
-def _several(name: str, value: Any) -> tuple[Any, ...]:
-    if not isinstance(value, tuple | list):
-        raise ArgumentError(f"{name} must be a tuple, not {type(value).__name__}", "SRD-A001")
-    return tuple(value)
-
-
-def _text(name: str, value: Any) -> str:
-    if not isinstance(value, str) or any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise ArgumentError(f"{name} must be a text without lone surrogates", "SRD-A001")
-    return str(value)
-
+from .event_fields import counting, made_of, positive, several, text
+from .learning_events import Correlated as Correlated
+from .learning_events import Declared as Declared
+from .learning_events import GaussianMixture as GaussianMixture
+from .learning_events import PoissonSearched as PoissonSearched
+from .learning_events import Searched as Searched
+from .learning_events import Skellam as Skellam
+from .learning_events import SummedDiscreteGaussian as SummedDiscreteGaussian
+from .learning_events import TruncatedPoissonSampled as TruncatedPoissonSampled
 
 # ---- noise added to an answer --------------------------------------------------------------------------------------
 
@@ -67,7 +36,7 @@ class Laplace(Event):
     sensitivity: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        _positive(self, "scale", "sensitivity")
+        positive(self, "scale", "sensitivity")
 
 
 @event_type("discrete-laplace")
@@ -80,8 +49,8 @@ class DiscreteLaplace(Event):
     coordinates: int = 1
 
     def __post_init__(self) -> None:
-        _positive(self, "scale")
-        _counting(self, "sensitivity", "coordinates")
+        positive(self, "scale")
+        counting(self, "sensitivity", "coordinates")
 
 
 @event_type("gaussian")
@@ -97,7 +66,7 @@ class Gaussian(Event):
     sensitivity_squared: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        _positive(self, "variance", "sensitivity_squared")
+        positive(self, "variance", "sensitivity_squared")
 
 
 @event_type("discrete-gaussian")
@@ -110,8 +79,8 @@ class DiscreteGaussian(Event):
     coordinates: int = 1
 
     def __post_init__(self) -> None:
-        _positive(self, "variance", "sensitivity_squared")
-        _counting(self, "coordinates")
+        positive(self, "variance", "sensitivity_squared")
+        counting(self, "coordinates")
 
 
 # ---- selection ------------------------------------------------------------------------------------------------------
@@ -125,7 +94,7 @@ class Exponential(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
 
 
 @event_type("permute-and-flip")
@@ -136,7 +105,7 @@ class PermuteAndFlip(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
 
 
 @event_type("laplace-noisy-max")
@@ -147,7 +116,7 @@ class LaplaceNoisyMax(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
 
 
 @event_type("sparse-vector")
@@ -161,8 +130,8 @@ class SparseVector(Event):
     epsilon_values: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon_threshold", "epsilon_queries")
-        _counting(self, "positives")
+        positive(self, "epsilon_threshold", "epsilon_queries")
+        counting(self, "positives")
         object.__setattr__(self, "epsilon_values", rational("epsilon_values", self.epsilon_values, least=0))
 
 
@@ -175,7 +144,7 @@ class PartitionSelection(Event):
     delta: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
         object.__setattr__(self, "delta", probability("delta", self.delta))
 
 
@@ -191,8 +160,8 @@ class RandomizedResponse(Event):
     categories: int = 2
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
-        _counting(self, "categories", least=2)
+        positive(self, "epsilon")
+        counting(self, "categories", least=2)
 
 
 # ---- noise scaled to the data at hand -------------------------------------------------------------------------------
@@ -207,7 +176,7 @@ class SmoothLaplace(Event):
     delta: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
         object.__setattr__(self, "delta", probability("delta", self.delta))
 
 
@@ -219,7 +188,7 @@ class SmoothCauchy(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
 
 
 @event_type("ladder")
@@ -230,7 +199,7 @@ class Ladder(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
 
 
 # ---- claims without a mechanism -------------------------------------------------------------------------------------
@@ -244,7 +213,7 @@ class Pure(Event):
     epsilon: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
+        positive(self, "epsilon")
 
 
 @event_type("approximate")
@@ -268,7 +237,7 @@ class Concentrated(Event):
     rho: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "rho")
+        positive(self, "rho")
 
 
 @event_type("personalised")
@@ -279,7 +248,7 @@ class Personalised(Event):
     epsilons: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        if not _several("epsilons", self.epsilons):
+        if not several("epsilons", self.epsilons):
             raise ArgumentError("epsilons must name the ε of at least one class", "SRD-A003")
         exact = tuple(sorted({rational("epsilons", epsilon, above=0) for epsilon in self.epsilons}))
         object.__setattr__(self, "epsilons", exact)
@@ -297,8 +266,8 @@ class Sensitive(Event):
     policy: str
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
-        object.__setattr__(self, "policy", _text("policy", self.policy))
+        positive(self, "epsilon")
+        object.__setattr__(self, "policy", text("policy", self.policy))
 
 
 # ---- made of other events -------------------------------------------------------------------------------------------
@@ -313,7 +282,7 @@ class PoissonSampled(Event):
     rate: Fraction
 
     def __post_init__(self) -> None:
-        _made_of(self, "event", (self.event,))
+        made_of(self, "event", (self.event,))
         object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=1))
 
 
@@ -327,8 +296,8 @@ class FixedSizeSampled(Event):
     population: int
 
     def __post_init__(self) -> None:
-        _made_of(self, "event", (self.event,))
-        _counting(self, "size", "population")
+        made_of(self, "event", (self.event,))
+        counting(self, "size", "population")
         if self.size > self.population:
             raise ArgumentError(f"size ({self.size}) must not exceed population ({self.population})", "SRD-A002")
 
@@ -343,8 +312,8 @@ class Shuffled(Event):
     delta: Fraction
 
     def __post_init__(self) -> None:
-        _positive(self, "epsilon")
-        _counting(self, "reports", least=2)
+        positive(self, "epsilon")
+        counting(self, "reports", least=2)
         object.__setattr__(self, "delta", probability("delta", self.delta))
 
 
@@ -356,7 +325,7 @@ class Replaced(Event):
     event: Event
 
     def __post_init__(self) -> None:
-        _made_of(self, "event", (self.event,))
+        made_of(self, "event", (self.event,))
 
 
 @event_type("repeated")
@@ -368,8 +337,8 @@ class Repeated(Event):
     count: int
 
     def __post_init__(self) -> None:
-        _made_of(self, "event", (self.event,))
-        _counting(self, "count")
+        made_of(self, "event", (self.event,))
+        counting(self, "count")
 
 
 @event_type("composed")
@@ -380,5 +349,5 @@ class Composed(Event):
     events: tuple[Event, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "events", _several("events", self.events))
-        _made_of(self, "events", self.events)
+        object.__setattr__(self, "events", several("events", self.events))
+        made_of(self, "events", self.events)

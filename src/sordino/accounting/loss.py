@@ -13,7 +13,7 @@ from typing import Any
 
 from sordino.errors import UnsupportedError
 
-from . import events
+from . import approximate, events, pure
 from .curve import CURVES, Pair, curve, flatten
 from .event import Event
 from .pair import (
@@ -26,11 +26,15 @@ from .pair import (
     laplace_pair,
     response_pair,
 )
-from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim
+from .pair_mixture import Mixed, Reversed
+from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim, swapped_range
+from .pair_tabled import skellam_pair, summed_gaussian_pair
+from .skellam import norms
 
 Pairs = tuple[Pair, ...]
 
 _SMALLEST, _LARGEST = 1e-100, 1e100
+_LARGEST_RANGE = 30.0  # beyond it bounded range is hardly less than pure ε
 
 
 def computable(name: str, value: Fraction | int) -> float:
@@ -70,20 +74,49 @@ def _discrete_laplace(event: events.DiscreteLaplace) -> Pairs:
     return (discrete_laplace_pair(computable("the scale", event.scale), event.sensitivity),)
 
 
-def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
+def _steps(event: events.DiscreteGaussian | events.SummedDiscreteGaussian) -> int:
+    """Return how far an integer answer moves: a whole number of steps, so ⌊√(sensitivity²)⌋ at most."""
     if event.coordinates > 1:
         raise UnsupportedError(
             "a discrete Gaussian on several coordinates has no single worst direction, hence no dominating pair; "
             "price it by zCDP or Rényi, or describe each coordinate as an event of its own",
             "SRD-C011",
         )
-    # an integer answer moves by a whole number of steps, so by ⌊√(sensitivity²)⌋ at most
-    steps = math.isqrt(math.floor(event.sensitivity_squared))
+    return math.isqrt(math.floor(event.sensitivity_squared))
+
+
+def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
+    steps = _steps(event)
     if not steps:
         return (claimed_pair(0.0),)
     computable("Δ²/σ²", steps**2 / event.variance)
     computable("the sensitivity", steps)
     return (discrete_gaussian_pair(computable("the variance", event.variance), steps),)
+
+
+def _summed_gaussian(event: events.SummedDiscreteGaussian) -> Pairs:
+    steps = _steps(event)
+    computable("the variance", event.variance)
+    return (summed_gaussian_pair(event.parties, event.variance, steps) if steps else claimed_pair(0.0),)
+
+
+def _skellam(event: events.Skellam) -> Pairs:
+    steps, _ = norms(event)
+    computable("the variance", event.variance)
+    return (skellam_pair(event.variance, steps) if steps else claimed_pair(0.0),)
+
+
+def _mixture(event: events.GaussianMixture) -> Pairs:
+    for size in event.sensitivities:
+        if size:
+            computable("Δ²/σ²", size**2 / event.variance)
+    moves = [(size, chance) for size, chance in zip(event.sensitivities, event.probabilities, strict=True) if size]
+    rate = sum((chance for _, chance in moves), Fraction(0))
+    distances = [math.sqrt(size**2 / event.variance) for size, _ in moves]
+    mixed = Mixed([float(chance / rate) for _, chance in moves], distances)
+    if rate == 1:
+        return mixed, Reversed(mixed)
+    return Removed(mixed, _rate(rate)), Added(Reversed(mixed), _rate(rate))
 
 
 def _exponential(event: events.Exponential) -> Pairs:
@@ -162,18 +195,24 @@ def _fixed_size(event: events.FixedSizeSampled) -> Pairs:
 
 
 def _replaced(event: events.Replaced) -> Pairs:
-    """Return the pair of what is sampled where a unit is replaced: of its noise, or of what it claims."""
-    claim = _claimed(event) if CURVES[events.Replaced].own_delta(event) else None
-    if claim:
-        return claim
+    """Return the pair of what is sampled where a unit is replaced: of its noise, its range, or what it claims."""
     inner: events.PoissonSampled = event.event  # type: ignore[assignment]  # the curves refuse all else
+    own = CURVES[events.Replaced].own_delta(event) and approximate.own_delta(inner.event)
     rate = _rate(inner.rate)
+    if own:
+        computable("δ", own)
+        return (swapped_claim(_claimed_epsilon(inner.event), rate, own),)
     (unsampled, *others) = _sampled_part(inner.event)
     if isinstance(unsampled, Shifted) and not others:
         return (Swapped(unsampled, rate),)
-    (part,) = flatten(inner.event)
-    epsilon = curve(part, "pure")(part)
-    return (swapped_claim(computable("ε", epsilon) if epsilon else 0.0, rate),)
+    if isinstance(unsampled, BoundedRange) and unsampled.epsilon <= _LARGEST_RANGE:
+        return (swapped_range(unsampled.epsilon, rate),)
+    return (swapped_claim(_claimed_epsilon(inner.event), rate),)
+
+
+def _claimed_epsilon(event: Event) -> float:
+    epsilon = pure.total(event)
+    return computable("ε", epsilon) if epsilon else 0.0
 
 
 LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
@@ -181,6 +220,9 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.Laplace: _laplace,
     events.DiscreteLaplace: _discrete_laplace,
     events.DiscreteGaussian: _discrete_gaussian,
+    events.SummedDiscreteGaussian: _summed_gaussian,
+    events.Skellam: _skellam,
+    events.GaussianMixture: _mixture,
     events.Exponential: _exponential,
     events.RandomizedResponse: _response,
     events.PermuteAndFlip: _claimed,
@@ -194,6 +236,9 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.PartitionSelection: _claimed,
     events.SmoothLaplace: _claimed,
     events.Shuffled: _claimed,
+    events.Declared: _claimed,
+    events.Searched: _claimed,
+    events.PoissonSearched: _claimed,
     events.PoissonSampled: _poisson,
     events.FixedSizeSampled: _fixed_size,
     events.Replaced: _replaced,

@@ -15,13 +15,15 @@ import numpy as np
 from .curve import Floats, Pair
 from .pair import Atoms, Flat, Shifted
 
+_OVERFLOWING = 700.0  # an exponent
+
 Rate = float | Fraction
 """A sampling rate; exact near 1, where the share that is left out has digits of its own."""
 
 
 def _log_mixed(rate: Rate, loss: float) -> float:
     """Return ln(1 − q + q·e^ℓ)."""
-    if loss > 1:
+    if loss > _OVERFLOWING:
         return loss + math.log(float(rate) + float(1 - rate) * math.exp(-loss))
     change = float(rate) * math.expm1(loss)
     return math.log1p(change) if change > -0.5 else math.log(float(1 - rate) + float(rate) * math.exp(loss))
@@ -147,7 +149,8 @@ class Swapped:
         below = edges < 0
         # a loss of at most e < 0 mirrors one of at least −e, so of more than what comes before −e in floats
         mixed = np.where(below, np.nextafter(-edges, 0.0), edges)
-        outputs = self.noise.cut(self.noise.mirror.unmixed(self.rate, mixed))
+        with np.errstate(over="ignore"):  # an edge of −∞ mirrors the largest float
+            outputs = self.noise.cut(self.noise.mirror.unmixed(self.rate, mixed))
         outputs = np.where(below, -outputs, outputs)
         rate, rest = float(self.rate), float(1 - self.rate)
         shared = rest * self.noise.cells(outputs)
@@ -167,14 +170,54 @@ class Swapped:
         return -most, most
 
 
-def swapped_claim(epsilon: float, rate: Fraction) -> Atoms:
-    """Return the pair of anything ε-private on a Poisson sample under replace-one: three losses.
+def swapped_claim(epsilon: float, rate: Fraction, delta: Fraction = Fraction(0)) -> Atoms:
+    """Return the pair of anything (ε, δ)-private on a Poisson sample under replace-one: at most seven losses.
 
-    **Proof** in ``sampled_replaced.py``.
+    **Proof** in ``sampled_replaced.py``, with G(c) = min(δ + e^ε·c, 1 − e^{−ε}(1−δ−c), 1). Its slope is e^ε up to
+    (1−δ)/(1+e^ε), then e^{−ε}, and 0 from 1−δ on; what V shows of itself alone has probability qδ.
     """
-    up, down = _log_mixed(rate, epsilon), _log_mixed(rate, -epsilon)
-    share = 1 / (1 + math.exp(epsilon))
-    high, low = share * math.exp(up), share * math.exp(down)
-    rest = math.exp(down) * -math.expm1(-epsilon) / (1 + math.exp(-epsilon))
-    losses = np.array([down - up, 0.0, up - down])
-    return Atoms(losses, np.array([low, rest, high]), np.array([high, rest, low]), up - down)
+    failing, steep = float(delta), float(1 - delta) / (1 + math.exp(epsilon))
+    ends = np.unique(np.clip([0.0, failing, steep, float(1 - delta), 0.5], 0.0, 0.5))
+    share, middle = np.diff(ends), ends[:-1] + np.diff(ends) / 2
+    slope = np.where(middle < steep, epsilon, np.where(middle < float(1 - delta), -epsilon, -np.inf))
+    up, down = (_log_mixed_all(rate, losses) for losses in (slope, np.where(middle < failing, -np.inf, -epsilon)))
+    usual = _log_mixed(rate, epsilon) - _log_mixed(rate, -epsilon)
+    return _mirrored(up - down, share * np.exp(up), share * np.exp(down), float(rate * delta), usual)
+
+
+_CELLS = 2048
+
+
+def swapped_range(epsilon: float, rate: Fraction) -> Atoms:
+    """Return a pair that dominates anything of ε-bounded range on a Poisson sample under replace-one.
+
+    **Proof** in ``sampled_replaced.py``, with the power of `pair.BoundedRange`, G(c) = e^ε·c/(1 + c(e^ε − 1)). False
+    positive rates are cut into cells, and each cell's losses are spread to its ends, keeping P and Q.
+    """
+    rise = math.expm1(epsilon)
+    c = np.expm1(np.linspace(0.0, math.log1p(rise / 2), _CELLS + 1)) / rise  # 0 … ½
+    near, far = 1 + c * rise, 1 + (1 - c) * rise
+    share = np.diff(c)
+    steep, flat = (math.exp(epsilon) / (z[1:] * z[:-1]) for z in (near, far))
+    p, q = (share * (float(1 - rate) + float(rate) * slope) for slope in (steep, flat))
+    losses = _log_mixed_all(rate, epsilon - 2 * np.log(near)) - _log_mixed_all(rate, epsilon - 2 * np.log(far))
+    high, low = losses[:-1], losses[1:]
+    mean = np.log1p(float(rate) * share * (steep - flat) / q)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where rounding has made both ends one
+        upper = np.where(high > low, np.clip(p * np.expm1(low - mean) / np.expm1(low - high), 0.0, p), p)
+    upper_q = upper * np.exp(-high)
+    apart = np.concatenate((high, low)), np.concatenate((upper, p - upper)), np.concatenate((upper_q, q - upper_q))
+    return _mirrored(*apart, 0.0, 0.0)
+
+
+def _log_mixed_all(rate: Rate, losses: Floats) -> Floats:
+    return np.array([_log_mixed(rate, float(loss)) for loss in losses])
+
+
+def _mirrored(losses: Floats, p: Floats, q: Floats, only: float, lattice: float) -> Atoms:
+    """Return these losses, one of +∞ that has P = `only`, and the same mirrored with P and Q exchanged."""
+    losses, p, q = (np.append(values, last) for values, last in ((losses, np.inf), (p, only), (q, 0.0)))
+    order = np.argsort(losses)
+    first, second, third = losses[order], p[order], q[order]
+    whole = np.concatenate((-first[::-1], first))
+    return Atoms(whole, np.concatenate((third[::-1], second)), np.concatenate((second[::-1], third)), lattice)

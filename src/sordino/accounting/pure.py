@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from sordino.arguments import Number, rational, rounded_up
+from sordino.errors import UnsupportedError
 
 from .approximate import own_delta, remaining
 from .curve import curve
@@ -30,6 +31,14 @@ def total(event: Event) -> Fraction:
     when each part is chosen after seeing the results of the earlier ones.
     """
     return sum((curve(part, "pure")(part) * count for part, count in parts(event).items()), Fraction(0))
+
+
+def known(event: Event) -> Fraction | None:
+    """Return `total`, or None where something that `event` runs has no pure ε."""
+    try:
+        return total(event)
+    except UnsupportedError:
+        return None
 
 
 def epsilon(event: Event, delta: Number) -> float:

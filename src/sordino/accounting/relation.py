@@ -9,6 +9,7 @@ The curves of an event speak about two outputs. Whether those are the outputs on
   about units that come and go. Where a unit keeps its place, zeroed or with other data, both outputs are mixtures,
   (1−q)M + qP and (1−q)M + qP′, and a bound on P against P′ says nothing about M, which shows whether the place was
   sampled. So a sampled event is bounded under add/remove and, in an account of another relation, is `Replaced`.
+* A mixture of Gaussians is that of a unit of which parts are sampled: the same holds.
 * Fixed-size samples all have one size: what leaves the sample is replaced by another unit. Replace-one only.
 """
 
@@ -127,16 +128,22 @@ def _replaced(event: events.Replaced) -> Relations:
 
 RELATIONS: dict[type[Event], Relations | Callable[[Any], Relations]] = {
     **dict.fromkeys((events.Laplace, events.DiscreteLaplace, events.Gaussian, events.DiscreteGaussian), _ANY),
+    **dict.fromkeys((events.SummedDiscreteGaussian, events.Skellam, events.Correlated), _ANY),
     **dict.fromkeys((events.Exponential, events.PermuteAndFlip, events.LaplaceNoisyMax, events.SparseVector), _ANY),
     **dict.fromkeys((events.PartitionSelection, events.SmoothLaplace, events.SmoothCauchy, events.Ladder), _ANY),
     **dict.fromkeys((events.Pure, events.Approximate, events.Concentrated, events.Personalised), _ANY),
     events.Sensitive: _ANY,
     events.RandomizedResponse: _STAYING,
+    events.GaussianMixture: _COMING,
     events.Shuffled: _REPLACEMENT,
     events.PoissonSampled: _poisson,
+    events.TruncatedPoissonSampled: lambda event: _poisson(events.PoissonSampled(event.event, event.rate)),
     events.FixedSizeSampled: _fixed_size,
     events.Replaced: _replaced,
-    events.Repeated: lambda event: relations(event.event),
+    **dict.fromkeys(
+        (events.Declared, events.Searched, events.PoissonSearched, events.Repeated),
+        lambda event: relations(event.event),
+    ),
     events.Composed: lambda event: _common(event.events),
 }
 """For every event type: the relations under which it has a meaning, or how they follow from what it is made of."""

@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from sordino.arguments import Number, rational, rounded_down, rounded_up
-from sordino.errors import ArgumentError, UnsupportedError
+from sordino.errors import ArgumentError
 
 from . import pure
 from .approximate import own_delta, remaining
@@ -66,7 +66,7 @@ def curve(event: Event, orders: Floats) -> Floats:
 def epsilon(event: Event, delta: Number) -> float:
     """Return the least ε for which Rényi accounting shows `event` to be (ε, δ)-differentially private, rounded up."""
     left = remaining(event, delta)
-    known = _pure(event)
+    known = pure.known(event)
     if left == 0 and known is None:
         raise ArgumentError("delta must exceed the events' own: this event is not purely private", "SRD-A003")
     bound = math.inf if known is None else rounded_up(known)
@@ -80,7 +80,7 @@ def delta(event: Event, epsilon: Number) -> float:
     """Return the least δ for which Rényi accounting shows `event` to be (ε, δ)-differentially private, rounded up."""
     exact = rational("epsilon", epsilon, least=0)
     own = rounded_up(own_delta(event))
-    known = _pure(event)
+    known = pure.known(event)
     if known is not None and known <= exact:
         return own
     at = min(rounded_down(exact), MOST_EPSILON)
@@ -110,13 +110,6 @@ def to_log_delta(orders: Floats, divergences: Floats, epsilon: float) -> Floats:
 def _log_shrink(orders: Floats) -> Floats:
     """Return ln(1 − 1/α), with its digits also next to 1."""
     return np.asarray(np.where(orders < 2, np.log((orders - 1) / orders), np.log1p(-1 / orders)))
-
-
-def _pure(event: Event) -> Fraction | None:
-    try:
-        return pure.total(event)
-    except UnsupportedError:
-        return None
 
 
 def least_over_orders(value: Callable[[Floats], Floats], orders: Floats, rounds: int = _ROUNDS) -> float:

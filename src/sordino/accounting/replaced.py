@@ -9,13 +9,15 @@ from one data set to the other, over the data without either unit, so
 * ρ becomes 4ρ (Bun, Steinke 2016, Proposition 1.9, for groups of two);
 * (ε, δ) becomes (2ε, (1 + e^ε)δ): P ≤ e^ε·R + δ and R ≤ e^ε·Q + δ.
 
-It is not twice the charge: ρ and Rényi divergences of noise grow fourfold. Sampled events are priced in
+What is declared as a whole is declared anew for the run that is replaced; the best of many runs is the best of as many
+that are. It is not twice the charge: ρ and Rényi divergences of noise grow fourfold. Sampled events are priced in
 ``sampled_replaced.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -50,6 +52,12 @@ def _failing(event: Any) -> Event:
     return events.Approximate(2 * event.epsilon, delta)
 
 
+def _declared(event: events.Declared) -> Event:
+    from .declared import declare  # which prices events, by the table that this one is part of
+
+    return declare(events.Replaced(event.event), event.delta)
+
+
 def failure(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return (1 + e^ε)·δ, rounded up; 1 where ε is so large that it is past any use."""
     return Fraction(1) if epsilon > _HUGE else decimal_rounded_up(lambda e, d: (1 + e.exp()) * d, epsilon, delta)
@@ -63,6 +71,13 @@ _DOUBLED: dict[type[Event], Callable[[Any], Event]] = {
     events.Gaussian: lambda event: events.Gaussian(event.variance, 4 * event.sensitivity_squared),
     events.DiscreteGaussian: lambda event: events.DiscreteGaussian(
         event.variance, 4 * event.sensitivity_squared, 2 * event.coordinates
+    ),
+    events.Correlated: lambda event: replace(event, sensitivity_squared=4 * event.sensitivity_squared),
+    events.SummedDiscreteGaussian: lambda event: replace(
+        event, sensitivity_squared=4 * event.sensitivity_squared, coordinates=2 * event.coordinates
+    ),
+    events.Skellam: lambda event: replace(
+        event, sensitivity=2 * event.sensitivity, sensitivity_squared=4 * event.sensitivity_squared
     ),
     **dict.fromkeys(
         (
@@ -81,5 +96,8 @@ _DOUBLED: dict[type[Event], Callable[[Any], Event]] = {
     events.Personalised: lambda event: events.Personalised(tuple(2 * each for each in event.epsilons)),
     events.Concentrated: lambda event: events.Concentrated(4 * event.rho),
     **dict.fromkeys((events.PartitionSelection, events.SmoothLaplace, events.Approximate), _failing),
+    events.Declared: _declared,
+    events.Searched: lambda event: replace(event, event=events.Replaced(event.event)),
+    events.PoissonSearched: lambda event: replace(event, event=events.Replaced(event.event)),
     events.Sensitive: lambda event: event,  # which no calculus prices, under no relation
 }

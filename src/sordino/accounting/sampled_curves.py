@@ -24,24 +24,45 @@ from sordino.errors import UnsupportedError
 from . import approximate, closed_forms, gaussian, pure, renyi, sampled_renyi, zcdp
 from .curve import Floats
 from .event import Event
-from .events import DiscreteGaussian, DiscreteLaplace, FixedSizeSampled, Gaussian, Laplace, PoissonSampled
+from .events import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    FixedSizeSampled,
+    Gaussian,
+    Laplace,
+    PoissonSampled,
+    Replaced,
+    Skellam,
+    SummedDiscreteGaussian,
+)
 from .events import RandomizedResponse as Response
 from .relation import parts, relations
+from .rounding import lifted
 
-SYMMETRIC: frozenset[type[Event]] = frozenset({Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, Response})
+SYMMETRIC: frozenset[type[Event]] = frozenset(
+    {Laplace, DiscreteLaplace, Gaussian, DiscreteGaussian, SummedDiscreteGaussian, Skellam, Response}
+)
 """Events whose every pair of neighbouring outputs can be swapped by one reflection (see ``sampled_renyi.py``)."""
 
-
-def pure_inside(event: Event) -> Fraction | None:
-    """Return the pure ε of what is sampled, or None if it has none."""
-    try:
-        return pure.total(event)
-    except UnsupportedError:
-        return None
+_CLOSE = 1.02  # the ratio of the orders at which a sample inside of a sample is priced
 
 
 def _moments(event: Event) -> sampled_renyi.Moments:
-    return lambda orders: renyi.curve(event, orders) * (orders - 1)
+    """Return (k−1)·D_k of what is sampled; of a sample of a sample at some orders, with chords of that convex curve."""
+
+    def moments(orders: Floats) -> Floats:
+        return renyi.curve(event, orders) * (orders - 1)
+
+    if not any(isinstance(part, FixedSizeSampled | PoissonSampled | Replaced) for part in parts(event)):
+        return moments
+
+    def chords(orders: Floats) -> Floats:
+        steps = np.arange(math.log(orders[-1] / 2, _CLOSE))
+        nodes = np.unique(np.append(np.ceil(2 * _CLOSE**steps), orders[[0, -1]]))
+        between = np.interp(orders, nodes, moments(nodes))
+        return lifted(np.where(np.isnan(between), np.inf, between))
+
+    return chords
 
 
 def _all_gaussian(event: Event) -> bool:
@@ -53,22 +74,26 @@ def _symmetric(event: Event) -> bool:
     return inside.total() == 1 and all(type(part) in SYMMETRIC for part in inside)
 
 
-def poisson_pure(event: PoissonSampled) -> Fraction:
+def _share(event: PoissonSampled | FixedSizeSampled) -> Fraction:
+    return event.rate if isinstance(event, PoissonSampled) else Fraction(event.size, event.population)
+
+
+def sampled_pure(event: PoissonSampled | FixedSizeSampled) -> Fraction:
     """Return ln(1 + q(e^ε − 1)), rounded up."""
     relations(event)
-    return pure.sampled(pure.total(event.event), event.rate)
+    return pure.sampled(pure.total(event.event), _share(event))
 
 
-def poisson_own_delta(event: PoissonSampled) -> Fraction:
+def sampled_own_delta(event: PoissonSampled | FixedSizeSampled) -> Fraction:
     """Return q times the failures of what is sampled."""
-    return event.rate * approximate.own_delta(event.event)
+    return _share(event) * approximate.own_delta(event.event)
 
 
 def poisson_zcdp(event: PoissonSampled) -> Fraction:
     """Return the unsampled ρ, or what the sampled pure ε implies if that is less."""
     relations(event)
     unsampled = zcdp.rho(event.event)
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     return unsampled if inside is None else min(unsampled, pure.rho(pure.sampled(inside, event.rate)))
 
 
@@ -89,31 +114,16 @@ def poisson_renyi(event: PoissonSampled, orders: Floats) -> Floats:
         bounds.append(sampled_renyi.sampled_symmetric(_moments(event.event), rate, orders))
     else:
         bounds.append(sampled_renyi.sampled_general(_moments(event.event), rate, orders))
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     if inside is not None:
         bounds.append(sampled_renyi.sampled_pure(rounded_up(inside), rate, orders))
     return np.asarray(np.min(bounds, axis=0))
 
 
-def _share(event: FixedSizeSampled) -> Fraction:
-    return Fraction(event.size, event.population)
-
-
-def fixed_size_pure(event: FixedSizeSampled) -> Fraction:
-    """Return ln(1 + (m/n)(e^ε − 1)), rounded up."""
-    relations(event)
-    return pure.sampled(pure.total(event.event), _share(event))
-
-
-def fixed_size_own_delta(event: FixedSizeSampled) -> Fraction:
-    """Return m/n times the failures of what is sampled."""
-    return _share(event) * approximate.own_delta(event.event)
-
-
 def fixed_size_zcdp(event: FixedSizeSampled) -> Fraction:
     """Return the unsampled ρ, or what the sampled pure ε implies if that is less."""
     relations(event)
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     if inside is None:
         _refuse_failure(event)
         return zcdp.rho(event.event)
@@ -124,7 +134,7 @@ def fixed_size_zcdp(event: FixedSizeSampled) -> Fraction:
 def fixed_size_renyi(event: FixedSizeSampled, orders: Floats) -> Floats:
     """Return the least of the bounds that apply, at each order: Wang et al. 2019, sampled pure ε, unsampled."""
     relations(event)
-    inside = pure_inside(event.event)
+    inside = pure.known(event.event)
     bounds = []
     if inside is not None:
         bounds.append(closed_forms.randomized_response(rounded_up(pure.sampled(inside, _share(event))), orders))

@@ -47,18 +47,19 @@ def sampled_symmetric(inner: Moments, rate: float, orders: Floats) -> Floats:
         rate: the probability with which each unit comes into the sample.
         orders: the orders α > 1.
     """
-    return _chord(lambda order: _binomial(inner, rate, order, third=1.0), orders)
+    return _chord(inner, lambda moments: _binomial(moments, rate, third=1.0), orders)
 
 
 def sampled_general(inner: Moments, rate: float, orders: Floats) -> Floats:
     """Return D_α of a Poisson sample of any event, from its Rényi curve alone (Zhu, Wang 2019, Theorem 5)."""
-    return _chord(lambda order: _binomial(inner, rate, order, third=3.0), orders)
+    return _chord(inner, lambda moments: _binomial(moments, rate, third=3.0), orders)
 
 
-def _binomial(inner: Moments, rate: float, order: int, third: float) -> float:
+def _binomial(moments: Floats, rate: float, third: float) -> float:
     """Return ln(1 + Σ_{k≥2} C(α,k)(1−q)^{α−k}q^k·(c_k·E_k − 1)), where E_k = exp((k−1)D_k) and c_k = `third` from 3."""
+    order = len(moments) + 1
     k = np.arange(2.0, order + 1)
-    exponents = np.maximum(inner(k), _LEAST) + np.where(k > 2, math.log(third), 0.0)
+    exponents = moments + np.where(k > 2, math.log(third), 0.0)
     if rate == 1.0:
         return float(exponents[-1])
     log_terms = _log_binomial(order, k) + k * math.log(rate) + (order - k) * math.log1p(-rate)
@@ -72,11 +73,12 @@ def _log_binomial(order: int, k: Floats) -> Floats:
     return np.asarray(whole - scipy.special.gammaln(k + 1) - scipy.special.gammaln(order - k + 1) + 8 * _EPS * whole)
 
 
-def _chord(at_whole: Callable[[int], float], orders: Floats) -> Floats:
-    """Return D_α from (α−1)·D_α at whole orders, by chords in between."""
+def _chord(inner: Moments, at_whole: Callable[[Floats], float], orders: Floats) -> Floats:
+    """Return D_α from (α−1)·D_α at whole orders, each found from `inner` at 2 … α, by chords in between."""
     floors = np.floor(orders)
     needed = np.union1d(floors, np.ceil(orders)).astype(int)
-    values = {int(order): at_whole(int(order)) if order >= 2 else 0.0 for order in needed}
+    moments = np.maximum(inner(np.arange(2.0, max(int(needed[-1]), 2) + 1)), _LEAST)
+    values = {int(order): at_whole(moments[: order - 1]) if order >= 2 else 0.0 for order in needed}
     low = np.array([values[int(order)] for order in floors])
     high = np.array([values[int(order)] for order in np.ceil(orders)])
     with np.errstate(invalid="ignore"):  # ∞ − ∞ and 0·∞, neither of which is used
@@ -166,13 +168,13 @@ def fixed_size(inner: Moments, pure: float, share: float, orders: Floats) -> Flo
     """
     spread = math.log(math.expm1(pure)) if pure < 1 else math.inf
 
-    def at_whole(order: int) -> float:
+    def at_whole(exponents: Floats) -> float:
+        order = len(exponents) + 1
         k = np.arange(2.0, order + 1)
-        exponents = np.maximum(inner(k), _LEAST)
         log_terms = _log_binomial(order, k) + k * math.log(share) + exponents + np.minimum(math.log(2), k * spread)
         log_terms += 4 * _EPS * (exponents - k * math.log(share))
         second = math.log(4) + exponents[0] + math.log(-math.expm1(-exponents[0]))
         log_terms[0] = min(log_terms[0], _log_binomial(order, k[:1])[0] + 2 * math.log(share) + second)
         return float(np.logaddexp(0.0, scipy.special.logsumexp(log_terms)))
 
-    return _chord(at_whole, orders)
+    return _chord(inner, at_whole, orders)

@@ -9,6 +9,7 @@ at every level α ≥ 0,
 
     A(E) − α·B(E) ≤ ((1−q)c + q·G(c)) − α·((1−q)c + q·(1 − G(1−c))).
 
+The right side, over all c, is the profile of a pair: on c in [0, 1] it has the densities 1−q+qG′(c) and 1−q+qG′(1−c).
 For symmetric log-concave noise whose answer moves by Δ, both bounds are attained together, by E = {x > t}: with M the
 noise at 0, V at Δ and W at −Δ. So ((1−q)N(0) + qN(Δ), (1−q)N(0) + qN(−Δ)) dominates, in both orders, for vectors too
 (see `pair.Shifted`). For Gaussian noise it is the pair that dp_accounting uses under REPLACE_ONE.
@@ -16,7 +17,9 @@ noise at 0, V at Δ and W at −Δ. So ((1−q)N(0) + qN(Δ), (1−q)N(0) + qN(�
 **Pure ε.** Where G(c) = min(e^ε·c, 1 − e^{−ε}(1−c)), the laws of (V, W) against M have the densities (e^ε, e^{−ε}) on a
 share b = 1/(1+e^ε) of M, (e^{−ε}, e^ε) on as much, (e^{−ε}, e^{−ε}) in between. With u = 1−q+qe^ε and w = 1−q+qe^{−ε}
 the loss is ε′ = ln(u/w), 0 or −ε′. An own failure δ adds δ to V(E) and takes e^{−ε}·δ from W(E), at most:
-δ′ = qδ(1 + e^{ε′−ε}).
+δ′ = qδ(1 + e^{ε′−ε}). Where δ(2 + e^ε) ≤ 1, what fails with δ′ and else has these three losses dominates: at levels α
+from 1 to e^{ε′}, the profile is qδ(1 + αe^{−ε}) + (1−δ)b(u − αw), which falls short of δ′ + (1−δ′)b(u − αw) by
+(e^{ε′} − α)(qδe^{−ε} − (δ′−δ)bw) ≥ 0, as (δ′−δ)w ≤ qδe^{−ε}u and bu ≤ 1; beyond, it is at most δ′; below 1, mirrored.
 
 **Anything else** by the triangle inequality of Rényi divergences over the data without either unit (Mironov 2017,
 Proposition 11, with p = q = 2): D_α(A‖B) ≤ (α−½)/(α−1)·D_2α(A‖M) + D_{2α−1}(M‖B). Or, as B ≥ (1−q)M, by
@@ -37,8 +40,8 @@ from sordino.errors import UnsupportedError
 from . import approximate, closed_forms, pure, renyi, sampled_curves, zcdp
 from .curve import Floats
 from .event import Event
-from .events import PoissonSampled, Replaced
-from .relation import relations
+from .events import Exponential, PoissonSampled, Replaced
+from .relation import parts, relations
 from .replaced import failure
 from .rounding import decimal_rounded_up, lifted, log_rounded_down
 from .swapped_renyi import swapped_noise
@@ -97,28 +100,31 @@ def replaced_zcdp(event: Replaced) -> Fraction:
     inner = _sampled(event)
     if approximate.own_delta(inner.event):
         return pure.rho(swapped(_pure_beside_failure(inner.event), inner.rate))
-    known = sampled_curves.pure_inside(inner.event)
+    known = pure.known(inner.event)
     bounds = [] if known is None else [pure.rho(swapped(known, inner.rate))]
     return min([zcdp.rho(Replaced(inner.event)), *bounds])
 
 
 def replaced_renyi(event: Replaced, orders: Floats) -> Floats:
-    """Return D_α of the pair of noise; where it has none, the least of the bounds that hold for any event."""
+    """Return D_α of the pair of noise; for all else, the least of its pair's and of the bounds that hold for any."""
     inner = _sampled(event)
-    if approximate.own_delta(inner.event):
-        known = swapped(_pure_beside_failure(inner.event), inner.rate)
-        return closed_forms.randomized_response(rounded_up(known), orders)
-    noise = swapped_noise(inner, orders)
-    missing = np.isinf(noise)
-    if np.any(missing):
-        noise[missing] = _of_any(inner, orders[missing])
-    return noise
+    own = approximate.own_delta(inner.event)
+    if own:
+        epsilon = _pure_beside_failure(inner.event)
+        if own + failure(epsilon, own) <= 1:
+            return _three_losses(epsilon, inner.rate, orders)
+        return closed_forms.randomized_response(rounded_up(swapped(epsilon, inner.rate)), orders)
+    bounds = swapped_noise(inner, orders)
+    loose = np.isinf(bounds) | any(isinstance(part, Exponential) for part in parts(inner.event))
+    if np.any(loose):
+        bounds[loose] = np.minimum(bounds[loose], _of_any(inner, orders[loose]))
+    return bounds
 
 
 def _of_any(inner: PoissonSampled, orders: Floats) -> Floats:
     bounds = [renyi.curve(Replaced(inner.event), orders), _triangle(inner, orders)]
     bounds.append(lifted(sampled_curves.poisson_renyi(inner, orders) - _log_rest(inner.rate)))
-    pure_epsilon = sampled_curves.pure_inside(inner.event)
+    pure_epsilon = pure.known(inner.event)
     if pure_epsilon is not None:
         bounds.append(_three_losses(pure_epsilon, inner.rate, orders))
     return np.asarray(np.min(bounds, axis=0))
@@ -149,7 +155,7 @@ def _three_losses(epsilon: Fraction, rate: Fraction, orders: Floats) -> Floats:
 
 
 def _pure_beside_failure(event: Event) -> Fraction:
-    known = sampled_curves.pure_inside(event)
+    known = pure.known(event)
     if known is None:
         raise UnsupportedError(
             "an event with a δ of its own and no pure ε cannot be priced in a sample for a unit that is replaced; "

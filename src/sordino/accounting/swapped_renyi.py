@@ -6,7 +6,8 @@ two densities against the noise are a and b. As E[a] = E[b] = 1, with r = a/b,
     E[a^α·b^{1−α}] − 1 = E[b·h(r)],   h(r) = r^α − 1 − α(r − 1) ≥ 0,
 
 and h is at most α(α−1)/2·(r−1)²·max(1, r^{α−2}) (Taylor), which keeps its digits where r is close to 1. Whole sums for
-integer noise, upper sums for Laplace noise, the trapezoidal rule for Gaussian noise, each with what it leaves out.
+integer noise, upper sums for Laplace noise and for bounded range (whose pair is a bound, attained by no mechanism), the
+trapezoidal rule for Gaussian noise, each with what it leaves out.
 The divergence grows with q, since A and B at a smaller rate are those at a larger one, mixed with the same M.
 """
 
@@ -15,7 +16,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -25,7 +25,7 @@ from sordino.arguments import rounded_down, rounded_up
 from . import gaussian
 from .curve import Floats
 from .event import Event
-from .events import DiscreteGaussian, DiscreteLaplace, Gaussian, Laplace, PoissonSampled
+from .events import DiscreteGaussian, DiscreteLaplace, Exponential, Gaussian, Laplace, PoissonSampled
 from .relation import parts
 from .rounding import lifted
 
@@ -33,6 +33,7 @@ _EPS = float(np.finfo(np.float64).eps)
 _MOST_NODES = 20_000
 _CELLS = 2048
 _LARGEST = 600.0  # an exponent
+_LARGEST_RANGE = 300.0  # an ε
 _LOG_RULE_ERROR = math.log(3e-24)
 
 
@@ -106,6 +107,8 @@ def _nodes(event: Event) -> FindNodes | None:
             return _discrete_laplace(rounded_down(scale), sensitivity)
         case DiscreteGaussian(variance, squared, 1):
             return _discrete_gaussian(rounded_down(variance), math.isqrt(math.floor(squared)))
+        case Exponential(epsilon):
+            return _bounded_range(rounded_up(epsilon))
     return None
 
 
@@ -152,35 +155,45 @@ def _discrete_gaussian(variance: float, distance: int) -> FindNodes:
 
 def _discrete_laplace(scale: float, distance: int) -> FindNodes:
     """Return all outputs between −Δ and Δ; beyond either end the losses stay what they are there."""
-
-    @lru_cache(maxsize=1)
-    def found() -> Nodes | None:
-        if 2 * distance + 1 > _MOST_NODES or not scale:
-            return None
-        k = np.arange(-distance, distance + 1, dtype=np.float64)
-        ratio = math.exp(-1 / scale)
-        log_mass = -np.abs(k) / scale - math.log1p(ratio)
-        log_mass[1:-1] += math.log(-math.expm1(-1 / scale))
-        return Nodes(log_mass, (np.abs(k) - np.abs(k - distance)) / scale, (np.abs(k) - np.abs(k + distance)) / scale)
-
-    return lambda _order: found()
+    if 2 * distance + 1 > _MOST_NODES or not scale:
+        return _too_many
+    k = np.arange(-distance, distance + 1, dtype=np.float64)
+    log_mass = -np.abs(k) / scale - math.log1p(math.exp(-1 / scale))
+    log_mass[1:-1] += math.log(-math.expm1(-1 / scale))
+    nodes = Nodes(log_mass, (np.abs(k) - np.abs(k - distance)) / scale, (np.abs(k) - np.abs(k + distance)) / scale)
+    return lambda _order: nodes
 
 
 def _laplace(epsilon: float) -> FindNodes:
-    """Return the outer ends of cells of [−ε, ε], for noise of scale 1: an upper sum.
+    """Return the outer ends of cells of [0, ε], for noise of scale 1, and the mass beyond ε."""
+    if not epsilon < 1e4:
+        return _too_many
+    ends = np.linspace(0.0, epsilon, _CELLS + 1)
+    inside = -ends[:-1] + math.log(0.5) + math.log(-math.expm1(-epsilon / _CELLS))
+    log_mass = np.append(inside, -epsilon + math.log(0.5))
+    return _upper_sum(log_mass, np.append(2 * ends[1:], 2 * epsilon) - epsilon, np.full(_CELLS + 1, -epsilon))
 
-    For x > 0, b = w is constant and r ≥ 1 grows with x, and so does h(r). At −x, b·h(r) becomes
-    w·(ρ^{1−α} − 1 + (α−1)(ρ − 1)) with ρ the r of x, which grows with ρ ≥ 1.
+
+def _bounded_range(epsilon: float) -> FindNodes:
+    """Return the outer ends of cells of false positive rates c up to ½, where G′(c) = e^ε/(1 + c(e^ε − 1))²."""
+    if not epsilon < _LARGEST_RANGE:
+        return _too_many
+    rise, cells = math.expm1(epsilon), _CELLS * min(math.ceil(epsilon), 16)
+    step = math.log1p(rise / 2) / cells
+    log_z = step * np.arange(cells, dtype=np.float64)
+    c = np.expm1(log_z) / rise
+    log_mass = log_z + math.log(math.expm1(step)) - math.log(rise)
+    return _upper_sum(log_mass, epsilon - 2 * log_z, epsilon - 2 * np.log1p((1 - c) * rise))
+
+
+def _upper_sum(log_mass: Floats, up: Floats, down: Floats) -> FindNodes:
+    """Return the nodes of cells in which a ≥ b, taken where a is largest and b least, and of the mirrored cells.
+
+    b·h(a/b) = a^α·b^{1−α} − b − α(a − b) grows with a and falls with b where a ≥ b, and the other way round elsewhere.
     """
+    nodes = Nodes(np.tile(log_mass, 2), np.concatenate((down, up)), np.concatenate((up, down)))
+    return lambda _order: nodes
 
-    @lru_cache(maxsize=1)
-    def found() -> Nodes | None:
-        if not epsilon < 1e4:
-            return None
-        ends = np.linspace(0.0, epsilon, _CELLS + 1)
-        inside = -ends[:-1] + math.log(0.5) + math.log(-math.expm1(-epsilon / _CELLS))
-        log_mass = np.append(inside, -epsilon + math.log(0.5))
-        rise, flat = np.append(2 * ends[1:], 2 * epsilon) - epsilon, np.full(_CELLS + 1, -epsilon)
-        return Nodes(np.tile(log_mass, 2), np.concatenate((flat, rise)), np.concatenate((rise, flat)))
 
-    return lambda _order: found()
+def _too_many(_order: float) -> None:
+    return None

@@ -22,75 +22,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .accountants.judging import accountant
-    from .attacks.audiences import reach
-    from .attacks.census import reconstruct_census
-    from .attacks.differencing import difference
-    from .attacks.floating_point import impossible_outputs
-    from .attacks.homogeneity import homogeneity
-    from .attacks.linkage import link
-    from .attacks.membership import membership
-    from .attacks.models import membership_of_models
-    from .attacks.ratings import link_ratings
-    from .attacks.reconstruction import reconstruct
-    from .attacks.searches import link_searches
-    from .attacks.timing import timing
-    from .attacks.trackers import track
-    from .claim import Claim
-    from .measuring import measure
-    from .probing.service import service
-    from .subject import Subject
-    from .training.many_runs import many_runs
-    from .training.one_run import one_run
-    from .transparency.report import report
+    from .accountants.judging import accountant as accountant
+    from .attacks.audiences import reach as reach
+    from .attacks.census import reconstruct_census as reconstruct_census
+    from .attacks.differencing import difference as difference
+    from .attacks.floating_point import impossible_outputs as impossible_outputs
+    from .attacks.homogeneity import homogeneity as homogeneity
+    from .attacks.linkage import link as link
+    from .attacks.membership import membership as membership
+    from .attacks.models import membership_of_models as membership_of_models
+    from .attacks.ratings import link_ratings as link_ratings
+    from .attacks.reconstruction import reconstruct as reconstruct
+    from .attacks.searches import link_searches as link_searches
+    from .attacks.timing import timing as timing
+    from .attacks.trackers import track as track
+    from .claim import Claim as Claim
+    from .measuring import measure as measure
+    from .probing.service import service as service
+    from .subject import Subject as Subject
+    from .training.many_runs import many_runs as many_runs
+    from .training.one_run import one_run as one_run
+    from .transparency.report import report as report
 
 _HOME = {
     "Claim": "claim",
     "Subject": "subject",
+    "measure": "measuring",
+    "many_runs": "training.many_runs",
+    "one_run": "training.one_run",
     "accountant": "accountants.judging",
-    "difference": "attacks.differencing",
-    "homogeneity": "attacks.homogeneity",
-    "impossible_outputs": "attacks.floating_point",
+    "service": "probing.service",
     "link": "attacks.linkage",
     "link_ratings": "attacks.ratings",
     "link_searches": "attacks.searches",
-    "many_runs": "training.many_runs",
-    "measure": "measuring",
-    "membership": "attacks.membership",
-    "membership_of_models": "attacks.models",
-    "one_run": "training.one_run",
+    "homogeneity": "attacks.homogeneity",
+    "difference": "attacks.differencing",
     "reach": "attacks.audiences",
+    "track": "attacks.trackers",
     "reconstruct": "attacks.reconstruction",
     "reconstruct_census": "attacks.census",
-    "report": "transparency.report",
-    "service": "probing.service",
+    "membership": "attacks.membership",
+    "membership_of_models": "attacks.models",
+    "impossible_outputs": "attacks.floating_point",
     "timing": "attacks.timing",
-    "track": "attacks.trackers",
+    "report": "transparency.report",
 }
 
-__all__ = [  # noqa: RUF022  (in the order of the floor plan)
-    "Claim",
-    "Subject",
-    "measure",
-    "many_runs",
-    "one_run",
-    "accountant",
-    "service",
-    "link",
-    "link_ratings",
-    "link_searches",
-    "homogeneity",
-    "difference",
-    "reach",
-    "track",
-    "reconstruct",
-    "reconstruct_census",
-    "membership",
-    "membership_of_models",
-    "impossible_outputs",
-    "timing",
-    "report",
-]
+__all__ = list(_HOME)
 
 
 def __getattr__(name: str) -> Any:

@@ -34,8 +34,6 @@ from sordino.accounting.curve import Floats
 
 from .verdict import CHANCE
 
-__all__ = ["Bet", "Purse", "best_bet"]
-
 ZONES = 3
 """Of outputs: 0 is H, more likely on the first input; 1 is neither; 2 is L, more likely on the second."""
 

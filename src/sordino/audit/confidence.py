@@ -13,8 +13,6 @@ import scipy
 
 from sordino.accounting.curve import Floats
 
-__all__ = ["at_least", "at_most", "epsilon_at_least"]
-
 
 def at_least(hits: Floats | int, draws: Floats | int, chance: float) -> Floats:
     """Return what a probability is at least, up to `chance`, after `hits` of `draws`."""

@@ -29,8 +29,6 @@ from .confidence import at_most
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["TradeOffBounds", "bounds_by_counts"]
-
 _INK, _MUTED, _MEASURED, _CLAIMED = "#1d2433", "#6b7385", "#1b6ca8", "#d1495b"
 _LEAST_SHOWN = 1e-6
 

@@ -21,8 +21,6 @@ from sordino.accounting.curve import Floats
 
 from .features import Reader, Table
 
-__all__ = ["Event", "Scorer", "learned", "untrained"]
-
 _CELLS = 40
 _NAMED = 5
 _RIDGE = 1e-3

@@ -21,8 +21,6 @@ from .features import Reader, Table
 from .scores import Cautious, Track, promising_cut
 from .subject import Release
 
-__all__ = ["Evidence", "Target", "Wager"]
-
 _MOST_TRAINED_ON = 20_000
 _GENERATIONS = 2
 _KEPT = ((20_000, 6), (1_000, 16))

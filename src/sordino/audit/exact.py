@@ -26,8 +26,6 @@ from .claim import Claim
 from .measured import Measured, Witness
 from .subject import Law, Pairs, checked_pairs
 
-__all__ = ["exact_epsilon", "hockey_stick", "measure_exactly"]
-
 _SLACK = 1e-9
 _DIGITS = 60
 _LARGEST = 700.0
@@ -133,12 +131,6 @@ def exact_epsilon(
         if quotient > best:
             best, shown = quotient, tuple(ranked[: place + 1])
     return _log(best), shown
-
-
-def hockey_stick(here: Mapping[Any, Chance], there: Mapping[Any, Chance], epsilon: float) -> float:
-    """Return the least δ at which (ε, δ) holds between the two laws: the sum of (P − e^ε·Q)₊."""
-    ratio = math.exp(epsilon)
-    return math.fsum(max(float(share) - ratio * float(there.get(outcome, 0)), 0.0) for outcome, share in here.items())
 
 
 def _judge(side: Side, point: tuple[Chance, Chance], claim: Claim | None) -> Measured:

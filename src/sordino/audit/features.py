@@ -16,8 +16,6 @@ import numpy as np
 from sordino.accounting.curve import Floats
 from sordino.errors import ArgumentError
 
-__all__ = ["Reader", "Table"]
-
 _MOST_ELEMENTS = 24
 _BEGINNING = 4
 _FEW = 0.5

@@ -17,8 +17,6 @@ from .verdict import CHANCE, Verdict
 if TYPE_CHECKING:
     from .curve import TradeOffBounds
 
-__all__ = ["Measured", "OutputSet", "Witness"]
-
 _LONGEST_INPUT = 60
 
 

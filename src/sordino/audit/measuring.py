@@ -8,8 +8,6 @@ no confidence. Then the event that promises the largest ε is measured once on f
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -27,10 +25,9 @@ from .curve import TradeOffBounds, bounds_by_counts
 from .evidence import Evidence, Target, Wager
 from .exact import measure_exactly
 from .measured import Measured, Witness
+from .progress import Progress, bar
 from .subject import Pairs, Release, Subject, checked_pairs, of
 from .verdict import CHANCE
-
-__all__ = ["Measured", "measure"]
 
 _FIRST = 100
 """Draws on every pair before anything is bet."""
@@ -45,8 +42,6 @@ _ENOUGH = 1_000_000
 _LEAST_FRESH = 10_000
 _CHUNK = 500_000
 _CURVE_POINTS = 40
-
-Progress = Callable[[float], None]
 
 
 def measure(
@@ -81,8 +76,9 @@ def measure(
     if subject.law is not None:
         return replace(measure_exactly(subject.law, subject.pairs, promised, delta=at), name=subject.name)
     allowed = whole("draws", draws, least=200 * len(subject.pairs))
-    with _shown(progress) as tell:
-        return _Audit(_seeded(subject, seed), promised, at, level, allowed, tell).run()
+    with bar("drawing", shown=progress is True) as tell:
+        told = progress if callable(progress) else tell
+        return _Audit(_seeded(subject, seed), promised, at, level, allowed, told).run()
 
 
 class _Audit:
@@ -253,17 +249,3 @@ def _some(cuts: Any, most: int) -> Any:
     """Return at most so many of the cuts, the ends always among them."""
     places = np.unique(np.linspace(0, len(cuts) - 1, min(most, len(cuts))).round().astype(int))
     return cuts[places]
-
-
-@contextmanager
-def _shown(progress: Progress | bool | None) -> Iterator[Progress]:
-    if callable(progress):
-        yield progress
-    elif progress:
-        from rich.progress import Progress as Bars
-
-        with Bars(transient=True) as bars:
-            bar = bars.add_task("drawing", total=1.0)
-            yield lambda part: bars.update(bar, completed=part)
-    else:
-        yield lambda _part: None

@@ -14,8 +14,6 @@ import numpy as np
 from sordino.arguments import whole
 from sordino.errors import ArgumentError
 
-__all__ = ["lists", "scalars", "without_one"]
-
 Pair = tuple[Any, Any]
 
 

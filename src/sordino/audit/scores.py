@@ -12,8 +12,6 @@ from sordino.accounting.curve import Floats
 from .events import Scorer
 from .features import Table
 
-__all__ = ["Cautious", "Cut", "Telling", "Track", "promising_cut"]
-
 _CUTS = 48
 _SAMPLE = 20_000
 _HOPE = 2.0

@@ -6,7 +6,7 @@ Rooms build on it: ``query`` asks questions about tables, others train, collect 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
 
 from sordino.accounting.account import Account, UnlimitedAccount
 from sordino.accounting.any_account import AnyAccount, Cost, Entry
@@ -22,9 +22,16 @@ from sordino.errors import ArgumentError
 T = TypeVar("T")
 
 
+Blocks = Literal["owner-in-one-block", "unit-per-block"]
+"""What makes budgets of single days sound, as the ledger calls it: a unit lies in one day, or is one of a day."""
+
+
 @runtime_checkable
 class Protected(Protocol):
-    """Something about people that a budget is opened for: tables, labelled examples, a survey, a graph, genotypes."""
+    """Something about people that a budget is opened for: tables, labelled examples, a survey, a graph, genotypes.
+
+    Where every day has a budget of its own, it also says `blocks` (see `blocks_of`).
+    """
 
     @property
     def name(self) -> str:
@@ -102,6 +109,12 @@ def account_for(budget: Budget | Account | UnlimitedAccount) -> Account | Unlimi
     raise ArgumentError(
         f"budget must be budget(epsilon=…), an Account or unlimited('why'), not {type(budget).__name__}", "SRD-A001"
     )
+
+
+def blocks_of(protected: Any) -> Blocks | None:
+    """Return what makes budgets of single days sound, or None where days have none."""
+    found: Blocks | None = getattr(protected, "blocks", None)
+    return found
 
 
 def check_protected(given: object) -> None:

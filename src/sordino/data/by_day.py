@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Any
 
 from sordino.arguments import shown
 from sordino.errors import ArgumentError, QuestionError
 
 from .kinds import Kind
-from .metadata import Blocks, Schema, Table
+from .metadata import Blocks, Table
 
 PROTECTS = ("person", "person-day", "row")
 
@@ -91,13 +91,6 @@ def blocks_in(declared: DaysDeclaration, tables: Mapping[str, Table]) -> Blocks:
 def unit_name(person: str, declared: DaysDeclaration | None) -> str:
     """Return what the unit is called: where it is what a person did on one day, that is said everywhere."""
     return f"({person}, day)" if declared is not None and declared.per_unit else person
-
-
-def kind_of_blocks(schema: Schema) -> Literal["owner-in-one-block", "unit-per-block"] | None:
-    """Return how the ledger calls what makes blocks sound, or None where days have no budgets."""
-    if schema.blocks is None:
-        return None
-    return "unit-per-block" if schema.blocks.per_unit else "owner-in-one-block"
 
 
 def _day(name: str, given: Any) -> date:

@@ -29,6 +29,7 @@ from sordino.arguments import shown
 from sordino.errors import ArgumentError, QuestionError
 
 from . import describe, postgres_types
+from .account import Blocks as BlocksOfLedger
 from .by_day import DaysDeclaration, blocks_in, unit_name
 from .collations import refuse_collations
 from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
@@ -67,6 +68,13 @@ class Dataset:
     def neighbours(self) -> Neighbours:
         """Against which change of one unit."""
         return self.schema.neighbours
+
+    @property
+    def blocks(self) -> BlocksOfLedger | None:
+        """What makes budgets of single days sound, or None where days have none."""
+        if self.schema.blocks is None:
+            return None
+        return "unit-per-block" if self.schema.blocks.per_unit else "owner-in-one-block"
 
     def table(self, name: str) -> Any:
         """Return a table as an Ibis expression: the columns that the schema names, each of its kind's one type.
@@ -138,37 +146,22 @@ def dataset(
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
     **Assumes**: a person is one value of the unit's column, and each row of a private table is about its owner alone.
     """
-    if isinstance(source, Mapping):
-        if columns is not None or limits is not None:
-            raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
-        return open_dataset(
-            Declaration(
-                name,
-                person(unit),
-                _declared(source),
-                personal=personal,
-                views=_view_texts(views),
-                blocks=blocks,
-                neighbours=neighbours,
-            )
-        )
     if isinstance(source, TableDeclaration):
         raise ArgumentError(
             "so.private(…) and so.public(…) stand in a dict of tables: {'name': so.private(…)}", "SRD-A001"
         )
-    checked_name("the data set's name", name)
     whose = person(unit)
-    table = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
+    if not isinstance(source, Mapping):
+        checked_name("the data set's name", name)
+        own = private(source, unit=None if whose == ROW else whose.name, columns=columns, limits=limits)
+        tables = {name: own}
+    elif columns is not None or limits is not None:
+        raise ArgumentError("with several tables, columns and limits belong into so.private(…)", "SRD-A003")
+    else:
+        tables = _declared(source)
+    texts = _view_texts(views)
     return open_dataset(
-        Declaration(
-            name,
-            whose,
-            {name: table},
-            personal=personal,
-            views=_view_texts(views),
-            blocks=blocks,
-            neighbours=neighbours,
-        )
+        Declaration(name, whose, tables, personal=personal, views=texts, blocks=blocks, neighbours=neighbours)
     )
 
 

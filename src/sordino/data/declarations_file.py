@@ -39,17 +39,19 @@ and days, each of which has a budget of its own::
 
     blocks: {days: day, protects: person-day, first: 2026-06-01}
 
-``declarations_text`` writes all this.
+``declarations_text`` writes all this. Declarations of what is no table say of which `sort` they are (`tables` if it is
+left out); a service knows who reads those, and ``head`` what all begin with.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sordino.accounting.bound import ROW
+from sordino.accounting.bound import ROW, Unit
 from sordino.accounting.neighbours import Neighbours
 from sordino.arguments import shown_path
 from sordino.errors import ArgumentError
@@ -57,12 +59,15 @@ from sordino.errors import ArgumentError
 from .by_day import DaysDeclaration, days
 from .dataset import Dataset, open_dataset
 from .declare import ColumnDeclaration, PersonalDeclaration, TableDeclaration, column, limits, personal, private, public
-from .ownership import Declaration, person, unknown
+from .ownership import Declaration, checked_name, checked_relation, person, unknown
 from .sources import source
 from .strict_yaml import parse
 
 _LARGEST_FILE = 64 * 2**20
-_HEAD = ("name", "unit", "neighbours", "personal", "views", "blocks")
+TABLES = "tables"
+"""The sort of declarations that this reads, and that is meant where none is named."""
+_HEAD = ("name", "unit", "neighbours")
+_OF_TABLES = ("personal", "views", "blocks")
 _RELATIONS = {relation.value: relation for relation in Neighbours}
 _ONE_TABLE = ("source", "columns", "limits")
 
@@ -90,22 +95,44 @@ def file_text(path: Path) -> str:
         raise ArgumentError(f"{shown_path(path)} cannot be read as UTF-8 text; check the path", "SRD-A006") from None
 
 
-def from_dict(given: Any, directory: Path) -> Declaration:
-    """Return the declaration that the parsed file holds; paths are relative to `directory`."""
-    top = _fields("the file", given, (*_HEAD, "tables", *_ONE_TABLE), ("name", "unit"))
+@dataclass(frozen=True)
+class Head:
+    """What declarations of every sort say: what it is called, who is protected, and against which change of one."""
+
+    name: str
+    unit: Unit
+    neighbours: Neighbours
+
+
+def head(given: Any, known: Iterable[str] = (), needed: Iterable[str] = ()) -> tuple[Head, dict[str, Any]]:
+    """Return what all declarations say, and the fields beside it, of which some are `known` and some `needed`."""
+    top = _fields("the file", given, ("sort", *_HEAD, *known), ("name", "unit", *needed))
+    relation = checked_relation(_RELATIONS.get(str(top.get("neighbours", "add-remove"))))
     unit = ROW if top["unit"] == ROW.name else person(top["unit"])
+    name = checked_name("the data set's name", top["name"])
+    return Head(name, unit, relation), {word: value for word, value in top.items() if word in known}
+
+
+def from_dict(given: Any, directory: Path) -> Declaration:
+    """Return the declaration of tables that the parsed file holds; paths are relative to `directory`."""
+    said, top = head(given, (*_OF_TABLES, "tables", *_ONE_TABLE))
+    if given.get("sort", TABLES) != TABLES:
+        raise ArgumentError(
+            "the file declares what is no table; register it with a service that knows its sort, or leave sort out",
+            "SRD-A006",
+        )
     if "tables" in top:
-        _fields("a file with tables", given, (*_HEAD, "tables"))
+        _fields("a file with tables", given, ("sort", *_HEAD, *_OF_TABLES, "tables"))
         tables = {name: _table(name, one, directory) for name, one in _mapping("tables", top["tables"]).items()}
     else:
-        owner = {} if unit == ROW else {"unit": unit.name}
+        owner = {} if said.unit == ROW else {"unit": said.unit.name}
         rest = {word: value for word, value in top.items() if word in _ONE_TABLE}
-        tables = {top["name"]: _table(str(top["name"]), rest | owner, directory)}
+        tables = {said.name: _table(said.name, rest | owner, directory)}
     views = _mapping("views", top.get("views") or {})
-    blocks = _blocks(top.get("blocks"))
-    people = _personal(top.get("personal"))
-    relation = _RELATIONS.get(str(top.get("neighbours", "add-remove")))
-    return Declaration(top["name"], unit, tables, personal=people, views=views, blocks=blocks, neighbours=relation)  # type: ignore[arg-type]  # refused there
+    blocks, people = _blocks(top.get("blocks")), _personal(top.get("personal"))
+    return Declaration(
+        said.name, said.unit, tables, personal=people, views=views, blocks=blocks, neighbours=said.neighbours
+    )
 
 
 def _blocks(given: Any) -> DaysDeclaration | None:

@@ -14,15 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import ibis
 
 from sordino.arguments import shown_path
 from sordino.errors import ArgumentError
 
 from . import delimited
+from .compilers import duckdb_backend
 from .connections import share
 from .declare import NO_COLUMNS, ColumnDeclaration
 
+_DUCKDB = duckdb_backend()
 _SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -169,11 +170,11 @@ def _place(name: str) -> str:
 def connect(database: Path | None = None) -> Any:
     """Return an Ibis backend over DuckDB: in memory, or over a database file that is only read."""
     if database is None:
-        return ibis.duckdb.connect(**_SETTINGS)
+        return _DUCKDB.connect(**_SETTINGS)
     if not database.is_file():
         raise ArgumentError(f"there is no database file {database}; check the path", "SRD-A005")
     try:
-        return ibis.duckdb.connect(database, read_only=True, **_SETTINGS)
+        return _DUCKDB.connect(database, read_only=True, **_SETTINGS)
     except duckdb.Error:
         raise ArgumentError(
             f"{database} could not be opened for reading; is it a DuckDB file of this version, "

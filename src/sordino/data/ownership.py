@@ -42,12 +42,7 @@ class Declaration:
     """Against which change of one unit it is protected."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.neighbours, Neighbours):
-            raise ArgumentError(
-                "neighbours must be so.Neighbours.ADD_REMOVE, REPLACE_ONE or ZERO_OUT, in YAML add-remove, replace-one "
-                "or zero-out",
-                "SRD-A001",
-            )
+        checked_relation(self.neighbours)
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
         object.__setattr__(self, "views", MappingProxyType(dict(self.views)))
         checked_name("the data set's name", self.name)
@@ -154,6 +149,17 @@ def person(given: Any) -> Unit:
             "SRD-A003",
         )
     return Unit(given)
+
+
+def checked_relation(given: Any) -> Neighbours:
+    """Return a neighbouring relation, or say which there are."""
+    if not isinstance(given, Neighbours):
+        raise ArgumentError(
+            "neighbours must be so.Neighbours.ADD_REMOVE, REPLACE_ONE or ZERO_OUT, in YAML add-remove, replace-one "
+            "or zero-out",
+            "SRD-A001",
+        )
+    return given
 
 
 def checked_name(what: str, name: Any) -> str:

@@ -233,7 +233,7 @@ def _add_loose(local: LocalTables, name: str, one: TableDeclaration) -> Any:
     return local.add_arrow(name, arrow_of(name, one.source))
 
 
-def _copy_to_postgres(backend: Any, name: str, table: Any) -> Any:
+def _copy_for_a_while(backend: Any, name: str, table: Any) -> Any:
     return backend.create_table(f"sordino_{name}_{os.getpid()}_{next(_copies)}", table, temp=True)
 
 
@@ -241,10 +241,6 @@ def _copy_to_spark(backend: Any, name: str, table: Any) -> Any:
     physical = f"sordino_{name}_{next(_copies)}"
     backend._session.createDataFrame(table).createOrReplaceTempView(physical)
     return backend.table(physical)
-
-
-def _copy_to_duckdb(backend: Any, name: str, table: Any) -> Any:
-    return backend.create_table(f"sordino_{name}_{next(_copies)}", table, temp=True)
 
 
 _SPARK_SETTINGS = {
@@ -281,8 +277,8 @@ _SET_UP: dict[str, Callable[[Any], None]] = {
 }
 """What an engine is told before anything is read, so that questions mean the same whatever it was set to."""
 _COPIERS: dict[str, Callable[[Any, str, Any], Any]] = {
-    "duckdb": _copy_to_duckdb,
-    "postgres": _copy_to_postgres,
+    "duckdb": _copy_for_a_while,
+    "postgres": _copy_for_a_while,
     "pyspark": _copy_to_spark,
 }
 

@@ -18,7 +18,7 @@ from sordino.accounting.event import Event
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
 
-from .entry import PLAIN, Entry, Spelling, ascending, digests, is_count, require, word
+from .entry import Entry, Spelling, ascending, digests, is_count, require, word
 from .manifest import MANIFEST, Manifest, check_manifest
 from .scope import Scope, checked_day, checked_name
 from .vectors import read_vector, vector_text
@@ -73,20 +73,14 @@ class Reserved(Entry):
     parts: int = 0
 
     kind: ClassVar[str] = "reserved"
-    fields: ClassVar[Mapping[str, Spelling]] = {
-        "charges": Spelling(_write_charges, _read_charges),
-        **dict.fromkeys(("id", "event", "unit", "neighbours", "norms", "analyst", "project"), PLAIN),
-        **dict.fromkeys(("what", "plan", "key", "request", "parts"), PLAIN),
-    }
+    spelled: ClassVar[Mapping[str, Spelling]] = {"charges": Spelling(_write_charges, _read_charges)}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
         require(position_of(self.id) == self.sequence, "a reservation's id begins with its own position")
-        require(self.neighbours in _RELATIONS, "neighbours must be a neighbouring relation")
         require(type(self.event) is str and bool(self.event), "event must be the canonical text of an event")
         digests(self.plan, self.request, *(() if self.key is None else (self.key,)))
-        word(self.what)
-        require(is_count(self.parts), "parts must be a whole number")
+        _check_said(self.neighbours, self.what, self.parts)
         check_norms(self.norms)
         check_names(self.unit, self.analyst, self.project)
         _check_charges(self.charges)
@@ -113,7 +107,7 @@ class Settled(Entry):
     files: Manifest = ()
 
     kind: ClassVar[str] = "settled"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "release": PLAIN, "files": MANIFEST}
+    spelled: ClassVar[Mapping[str, Spelling]] = {"files": MANIFEST}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -137,7 +131,7 @@ class Part(Entry):
     files: Manifest = ()
 
     kind: ClassVar[str] = "part"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "number": PLAIN, "release": PLAIN, "files": MANIFEST}
+    spelled: ClassVar[Mapping[str, Spelling]] = {"files": MANIFEST}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -160,7 +154,6 @@ class Failed(Entry):
     code: str
 
     kind: ClassVar[str] = "failed"
-    fields: ClassVar[Mapping[str, Spelling]] = {"id": PLAIN, "code": PLAIN}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -192,6 +185,13 @@ def part_row(identifier: str, number: int) -> str:
 def norms_text(bound: Bound) -> str:
     """Return the norms of `bound`, exactly, as entries spell them."""
     return f"{bound.l0} {bound.l1} {bound.l2_squared} {bound.linf}"
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _check_said(neighbours: str, what: str, parts: int) -> None:
+    require(neighbours in _RELATIONS, "neighbours must be a neighbouring relation")
+    word(what)
+    require(is_count(parts), "parts must be a whole number")
 
 
 @lru_cache(maxsize=4096)

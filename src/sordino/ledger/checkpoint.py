@@ -38,7 +38,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         for line in (self.origin, *self.extensions):
-            if not line or not all(letter >= " " for letter in line):
+            if not line or min(line) < " ":
                 raise ArgumentError("lines of a checkpoint must not be empty or hold control characters", "SRD-A001")
         if not 0 <= self.size <= LARGEST_SIZE:
             raise ArgumentError(f"the size of a log is from 0 to {LARGEST_SIZE}, not {self.size}", "SRD-A002")

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
+from operator import attrgetter
 from typing import TypeVar
 
 from sordino.accounting.bound import Bound, Unit
@@ -49,6 +50,7 @@ from .state import Keyed, State
 E = TypeVar("E", bound=Entry)
 
 _ASKED = ("analyst", "project", "what", "plan", "key", "request", "parts")  # what an entry says in a request's words
+_asked = attrgetter(*_ASKED)
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,6 @@ class Request:
         """Return the event by which a scope under the relation `held` is charged."""
         return charged_as(self.event, self.bound.neighbours, held)
 
-    @cached_property
-    def event_text(self) -> str:
-        """The canonical text of the event."""
-        return self.event.to_json()
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -126,16 +123,15 @@ def charges_of(state: State, request: Request) -> tuple[Charge, ...]:
         raise ArgumentError("datasets must name one or more whole data sets", "SRD-A003")
     for scope in request.datasets:
         rule = state.balance(scope).rule
-        bound, same = (
-            request.bound,
-            rule.unit == request.bound.unit.name and rule.neighbours is request.bound.neighbours,
-        )
+        bound = request.bound
+        same = rule.unit == bound.unit.name and rule.neighbours is bound.neighbours
         if not same and rule.unit is not None and rule.neighbours is not None:
             check_protects(str(scope), (Unit(rule.unit), rule.neighbours), bound.unit, bound.neighbours)
-    charges, common = [], state.relation_of(request.datasets)
-    for scope in state.concerned(list(request.datasets), request.analyst, request.project):
-        rule = state.balance(scope).rule
-        charges.append(Charge(scope, _days(scope, rule, request), _price(scope, rule, request, common)))
+    charges = []
+    for scope, balance in state.route(request.datasets, request.analyst, request.project):
+        rule = balance.rule
+        held = rule.neighbours or state.relation_of(request.datasets)
+        charges.append(Charge(scope, _days(scope, rule, request), _price(scope, rule, request, held)))
     return tuple(charges)
 
 
@@ -186,7 +182,9 @@ def decide_part(
 
 def decide_settle(state: State, identifier: str, release: str, now: int, files: Manifest = ()) -> Settled:
     """Return the entry that settles a reservation with the digests of what was released."""
-    return _checked(state, Settled(state.size, _time(state, now), identifier, release, files))
+    time = _time(state, now)
+    values = {"sequence": state.size, "time": time, "id": identifier, "release": release, "files": files}
+    return _checked(state, Settled.made(values))
 
 
 def decide_fail(state: State, identifier: str, code: str, now: int) -> Failed:
@@ -276,9 +274,9 @@ def _check_alive(state: State) -> None:
         )
 
 
-def _price(scope: Scope, rule: Rule, request: Request, common: Neighbours) -> Vector:
+def _price(scope: Scope, rule: Rule, request: Request, held: Neighbours) -> Vector:
     try:
-        return request.price_in(rule, rule.neighbours or common)
+        return request.price_in(rule, held)
     except UnsupportedError as error:
         raise UnsupportedError(
             f"{scope} is counted in {rule.budget.calculus}, which cannot hold this: {error.message}", error.code
@@ -312,10 +310,14 @@ def _due(state: State, charges: tuple[Charge, ...], time: int) -> list[Refreshed
 
 
 def _reserved(request: Request, charges: tuple[Charge, ...], sequence: int, time: int) -> Reserved:
-    bound = request.bound
-    values = {"sequence": sequence, "time": time, "id": f"{sequence}-{request.token}", "charges": charges}
-    values |= {"event": request.event_text, "unit": bound.unit.name, "neighbours": bound.neighbours.value}
-    values |= {"norms": norms_text(bound), **{name: getattr(request, name) for name in _ASKED}}
-    entry = Reserved.trusted(values)  # a frozen class sets its fields one by one, slowly, while everybody waits
-    entry.__post_init__()
-    return entry
+    bound, values = request.bound, dict(zip(_ASKED, _asked(request), strict=True))
+    values |= {"sequence": sequence, "time": time, "id": f"{sequence}-{request.token}", "charges": charges}
+    values |= {"event": _event_text(request.event), "unit": bound.unit.name, "norms": norms_text(bound)}
+    values["neighbours"] = bound.neighbours.value
+    return Reserved.made(values)
+
+
+@lru_cache(maxsize=4096)
+def _event_text(event: Event) -> str:
+    """Return the canonical text of an event that has a price: so it is of a type whose equals are spelled alike."""
+    return event.to_json()

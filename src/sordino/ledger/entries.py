@@ -19,7 +19,7 @@ from sordino.errors import ArgumentError, LedgerError
 
 from .canonical import encode, utf8
 from .charging import Charge, Failed, Part, Reserved, Settled, norms_text, part_row, position_of
-from .entry import PLAIN, Entry, Spelling, ascending, checked_reason, is_count, require, whole_scope, word
+from .entry import Entry, Spelling, ascending, checked_reason, is_count, require, whole_scope, word
 from .quick import WRITERS, read_quickly
 from .rule import Rule
 from .scope import Scope, checked_name
@@ -77,7 +77,7 @@ class Opened(Entry):
     by: str
 
     kind: ClassVar[str] = "opened"
-    fields: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE, "rule": _RULE, "by": PLAIN}
+    spelled: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE, "rule": _RULE}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -98,13 +98,7 @@ class Budgeted(Entry):
     reason: str
 
     kind: ClassVar[str] = "budgeted"
-    fields: ClassVar[Mapping[str, Spelling]] = {
-        "scope": _SCOPE,
-        "budget": _BUDGET,
-        "caps": _VECTOR,
-        "by": PLAIN,
-        "reason": PLAIN,
-    }
+    spelled: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE, "budget": _BUDGET, "caps": _VECTOR}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -122,7 +116,7 @@ class Refreshed(Entry):
     period: int
 
     kind: ClassVar[str] = "refreshed"
-    fields: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE, "period": PLAIN}
+    spelled: ClassVar[Mapping[str, Spelling]] = {"scope": _SCOPE}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -137,7 +131,6 @@ class Checkpointed(Entry):
     note: str
 
     kind: ClassVar[str] = "checkpointed"
-    fields: ClassVar[Mapping[str, Spelling]] = {"note": PLAIN}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -151,7 +144,6 @@ class Frozen(Entry):
     code: str
 
     kind: ClassVar[str] = "frozen"
-    fields: ClassVar[Mapping[str, Spelling]] = {"code": PLAIN}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -172,13 +164,7 @@ class Restored(Entry):
     burnt: tuple[tuple[Scope, Vector], ...]
 
     kind: ClassVar[str] = "restored"
-    fields: ClassVar[Mapping[str, Spelling]] = {
-        "lost_from": PLAIN,
-        "lost_to": PLAIN,
-        "by": PLAIN,
-        "reason": PLAIN,
-        "burnt": _BURNT,
-    }
+    spelled: ClassVar[Mapping[str, Spelling]] = {"burnt": _BURNT}
 
     def __post_init__(self) -> None:
         Entry.__post_init__(self)
@@ -207,8 +193,7 @@ def to_bytes(entry: Entry) -> bytes:
 
 def spelled(entry: Entry) -> bytes:
     """Return the canonical spelling of `entry` in the plain way, whatever kind it is."""
-    head = {"kind": entry.kind, "sequence": entry.sequence, "time": entry.time, "v": VERSION}
-    return encode(head | entry.body())
+    return encode({"kind": entry.kind, "v": VERSION, **entry.body()})
 
 
 def from_bytes(data: bytes) -> Entry:

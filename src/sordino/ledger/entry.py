@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -27,13 +27,6 @@ class Spelling(NamedTuple):
     read: Callable[[Any], Any]
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-PLAIN = Spelling(_same, _same)
-
-
 @dataclass(frozen=True)
 class Entry:
     """The root of all entries. `sequence` counts from 0; `time` is in milliseconds since 1970 and never goes back."""
@@ -42,28 +35,36 @@ class Entry:
     time: int
 
     kind: ClassVar[str] = ""
-    fields: ClassVar[Mapping[str, Spelling]] = {}
-    """All fields but sequence and time, and how each is spelled."""
+    spelled: ClassVar[Mapping[str, Spelling]] = {}
+    """How those fields are spelled that canonical JSON cannot hold as they are."""
 
     def __post_init__(self) -> None:
         require(is_count(self.sequence), "sequence must count from 0")
         require(type(self.time) is int and 0 <= self.time <= LATEST, "time must be in milliseconds since 1970")
 
     def body(self) -> dict[str, Any]:
-        """Return all fields but sequence and time, as what canonical JSON can hold."""
-        return {name: spelling.write(getattr(self, name)) for name, spelling in self.fields.items()}
+        """Return all fields, as what canonical JSON can hold."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return values | {name: spelling.write(values[name]) for name, spelling in self.spelled.items()}
 
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> Self:
-        """Return the entry whose `body`, sequence and time these are."""
-        values = {name: spelling.read(body[name]) for name, spelling in cls.fields.items()}
-        return cls(body["sequence"], body["time"], **values)
+        """Return the entry whose `body` this is."""
+        values = {each.name: body[each.name] for each in fields(cls)}
+        return cls(**values | {name: spelling.read(values[name]) for name, spelling in cls.spelled.items()})
 
     @classmethod
-    def trusted(cls, values: Mapping[str, Any]) -> Self:
-        """Return the entry with these fields, which the caller has checked as ``__post_init__`` would."""
+    def trusted(cls, values: dict[str, Any]) -> Self:
+        """Return the entry whose own `values` become, all its fields, checked as ``__post_init__`` would."""
         entry = object.__new__(cls)
-        entry.__dict__.update(values)
+        object.__setattr__(entry, "__dict__", values)
+        return entry
+
+    @classmethod
+    def made(cls, values: dict[str, Any]) -> Self:
+        """Return the same, checked here: a frozen class sets its fields one by one, slowly, while everybody waits."""
+        entry = cls.trusted(values)
+        entry.__post_init__()
         return entry
 
 

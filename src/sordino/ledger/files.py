@@ -19,6 +19,7 @@ from typing import BinaryIO
 
 from sordino.errors import ArgumentError, LedgerError
 
+from .keys import sync_directory
 from .manifest import Listed, Manifest, check_manifest
 
 LARGE_BODY = 64 * 1024
@@ -75,7 +76,7 @@ class FileStore:
                 with suppress(OSError):
                     os.unlink(scratch)
                 raise
-            _sync(directory)
+            sync_directory(directory)
         except OSError:
             raise LedgerError(
                 f"a file of the release cannot be read, or not be written to {directory}; see that there is room, and "
@@ -128,13 +129,4 @@ def _copy(source: BinaryIO, target: BinaryIO | None) -> tuple[str, int]:
 def _make(directory: Path) -> None:
     if not directory.is_dir():
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _sync(directory.parent)
-
-
-def _sync(directory: Path) -> None:
-    """Have the names in a directory on disk."""
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        sync_directory(directory.parent)

@@ -189,8 +189,13 @@ def _write_new(place: Path, text: str) -> None:
         os.link(scratch, place)  # unlike a rename, fails where something is
     finally:
         os.unlink(scratch)
-    directory = os.open(place.parent, os.O_RDONLY)
+    sync_directory(place.parent)
+
+
+def sync_directory(directory: Path) -> None:
+    """Have the names in a directory on disk."""
+    handle = os.open(directory, os.O_RDONLY)
     try:
-        os.fsync(directory)
+        os.fsync(handle)
     finally:
-        os.close(directory)
+        os.close(handle)

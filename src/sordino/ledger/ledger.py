@@ -18,7 +18,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from types import MappingProxyType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 from sordino.accounting.budget import Budget
 from sordino.accounting.plan import Files
@@ -146,7 +146,7 @@ class Ledger:
             decided[:] = [decisions.decide_reserve(state, request, now)]
             return decided[0].entries
 
-        written, decision = self._session.append(decide, charges=True), decided[0]
+        written, decision = self._session.append(Wish(decide, charges=True)), decided[0]
         if decision.earlier is not None:
             return self._replay(decision.earlier)
         if decision.reserved is None:
@@ -170,7 +170,7 @@ class Ledger:
             head = written.head or self._session.log.head
             receipts.append(self._releases.receipt_for(kept, head, self._session.state, held, written.bodies[-1]))
 
-        written = self._session.append(decide, (identifier, row), make_receipt)
+        written = self._session.append(Wish(decide, (identifier, row), make_receipt))
         if not receipts:  # whoever wrote it was interrupted before
             make_receipt(written)
         return receipts[0]
@@ -185,10 +185,11 @@ class Ledger:
         if (before := self.recorded(identifier, number)) is not None:
             return before
         digest, row, manifest = self._releases.put(release, files)
-        self._session.append(
+        wish = Wish(
             lambda state, now: decisions.decide_part(state, identifier, number, digest, manifest, now),
             (part_row(identifier, number), row),
         )
+        self._session.append(wish)
         kept = self.recorded(identifier, number)  # another's, if another was quicker
         if kept is None:
             raise skipped(number)
@@ -348,20 +349,14 @@ class Ledger:
         state = self._session.state
         if not all(scope.text in state.balances for scope in request.datasets):
             return  # nobody here has read of them yet; what is decided under the lock will know
-        common = state.relation_of(request.datasets)
         for scope in state.concerned(list(request.datasets), request.analyst, request.project):
             if (balance := state.balances.get(scope.text)) is not None:
-                request.price_in(balance.rule, balance.rule.neighbours or common)
+                held = balance.rule.neighbours or state.relation_of(request.datasets)
+                request.price_in(balance.rule, held)
 
     def _one(self, decide: Callable[[State, int], E]) -> E:
-        decided: list[E] = []
-
-        def entries(state: State, now: int) -> tuple[Entry, ...]:
-            decided[:] = [decide(state, now)]
-            return tuple(decided)
-
-        self._session.append(entries)
-        return decided[0]
+        (entry,) = self._session.append(Wish(lambda state, now: (decide(state, now),))).entries
+        return cast("E", entry)
 
     def _replay(self, earlier: Keyed) -> Replay:
         settled = earlier.outcome is not None and not earlier.failed

@@ -94,12 +94,11 @@ class Log:
             missing = next(place for place, row in enumerate([*rows, (-1, b"")], start) if row[0] != place)
             raise FrozenError(f"entry {missing} of {size} is missing: it was deleted", "SRD-L064")
         leaves = leaf_hashes(bodies)
-        self.frontier = self.frontier.extend(leaves)
         if len(leaves) == BATCH:  # far from the end of the log, which proofs are mostly about
             self.nodes.forget()
+            self.frontier = self.frontier.extend(leaves)
         else:
-            for place, leaf in enumerate(leaves, start):
-                self.nodes.grow(place, leaf)
+            self.frontier, _ = self.nodes.extend(self.frontier, leaves)
         return bodies
 
     def _checked_head(self, head: Head | None) -> Checkpoint:

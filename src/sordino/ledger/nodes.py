@@ -29,31 +29,26 @@ class Nodes:
         self._store = store
         self._known: dict[tuple[int, int], bytes] = {}
 
-    def grow(self, position: int, leaf: bytes) -> list[tuple[int, int, bytes]]:
-        """Take in the leaf at `position`; return level, place and hash of the tiles that it completes.
-
-        If the leaf comes to nothing (its commit fails), another one at its position takes the place of all of this.
-        """
-        start, end, found = position, position + 1, leaf
-        self._known[start, end] = found
-        tiles = []
-        while start & (width := end - start):
-            found = node_hash(self(start - width, start), found)
-            start -= width
-            self._known[start, end] = found
-            if (level := _LEVELS.get(end - start)) is not None:
-                tiles.append((level, start // (end - start), found))
-        return tiles
-
     def extend(self, frontier: Frontier, leaves: list[bytes]) -> tuple[Frontier, list[tuple[int, int, bytes]]]:
-        """Take in the leaves behind `frontier`; return the new frontier, and the tiles that they complete.
+        """Take in the leaves behind `frontier`; return the new frontier, and level, place and hash of complete tiles.
 
-        **Guarantee**: what is returned follows from `frontier` and the leaves alone, and from nothing that is stored:
-        a leaf is only ever joined with those before it in `leaves`, and with the subtrees of `frontier`.
+        If the leaves come to nothing (their commit fails), others at their positions take the place of all of this.
+        **Guarantee**: what is returned follows from `frontier` and the leaves alone, and from nothing that is stored.
         """
-        self._known.update(zip(aligned(0, frontier.size), frontier.hashes, strict=True))
-        tiles = [tile for place, leaf in enumerate(leaves, frontier.size) for tile in self.grow(place, leaf)]
-        return self.frontier(frontier.size + len(leaves)), tiles
+        known, size, hashes, tiles = self._known, frontier.size, list(frontier.hashes), []
+        if not known:
+            known.update(zip(aligned(0, size), hashes, strict=True))
+        for found in leaves:
+            end, width = size + 1, 1
+            known[size, end] = found
+            while size & width:  # each digit 1 at the end of the size is a subtree that this leaf completes
+                width <<= 1
+                found = known[end - width, end] = node_hash(hashes.pop(), found)
+                if width in _LEVELS:
+                    tiles.append((_LEVELS[width], end // width - 1, found))
+            hashes.append(found)
+            size = end
+        return Frontier(size, tuple(hashes)), tiles
 
     def forget(self, more_than: int = 0) -> None:
         """Drop everything from memory if it is more than so many hashes; what is not committed would be lost."""

@@ -38,9 +38,9 @@ _UNNAMED = re.sub(r"(?<!\\)\((?!\?)", "(?:", _CHARGE)
 _SETTLED = re.compile(
     rf'\{{"files":\[\],"id":"{_ID}","kind":"settled","release":"{_DIGEST}","sequence":{_NUMBER},"time":{_NUMBER},"v":1\}}'
 )
+_ASKED = re.compile(rf'\{{"analyst":"({_TEXT})","charges":\[({_UNNAMED}(?:,{_UNNAMED})*)\],"event":"({_EVENT})')
 _RESERVED = re.compile(
-    rf'\{{"analyst":"({_TEXT})","charges":\[({_UNNAMED}(?:,{_UNNAMED})*)\],"event":"({_EVENT})",'
-    rf'"id":"{_ID}","key":(?:null|"{_DIGEST}"),"kind":"reserved","neighbours":"(add-remove|replace-one|zero-out)",'
+    rf'","id":"{_ID}","key":(?:null|"{_DIGEST}"),"kind":"reserved","neighbours":"(add-remove|replace-one|zero-out)",'
     rf'"norms":"([0-9/ ]+)","parts":{_NUMBER},"plan":"{_DIGEST}","project":(?:null|"({_TEXT})"),"request":"{_DIGEST}",'
     rf'"sequence":{_NUMBER},"time":{_NUMBER},"unit":"({_TEXT})","v":1,"what":"([a-zA-Z0-9][a-zA-Z0-9._-]{{0,63}})"\}}'
 )
@@ -55,8 +55,9 @@ def read_quickly(data: bytes) -> Entry | None:
     found = _SETTLED.fullmatch(text)
     if found is not None:
         return _settled(*found.groups())
-    found = _RESERVED.fullmatch(text)
-    return None if found is None else _reserved(found)
+    end = text.find('","id":"')
+    found = _RESERVED.fullmatch(text, end) if end > 0 else None
+    return None if found is None else _reserved(text[:end], *found.groups())
 
 
 def _settled(identifier: str, release: str, sequence: str, time: str) -> Entry | None:
@@ -66,27 +67,25 @@ def _settled(identifier: str, release: str, sequence: str, time: str) -> Entry |
     return Settled.trusted({"sequence": at, "time": when, "id": identifier, "release": release, "files": ()})
 
 
-def _reserved(found: re.Match[str]) -> Entry | None:
-    (
-        analyst,
-        charges,
-        event,
-        identifier,
-        key,
-        relation,
-        norms,
-        parts,
-        plan,
-        project,
-        request,
-        place,
-        time,
-        unit,
-        what,
-    ) = found.groups()
-    at, when = int(place), int(time)
-    if max(at, int(parts)) > LARGEST_NUMBER or when > LATEST or identifier.partition("-")[0] != place:
+def _reserved(
+    begins: str,
+    identifier: str,
+    key: str | None,
+    relation: str,
+    norms: str,
+    parts: str,
+    plan: str,
+    project: str | None,
+    request: str,
+    place: str,
+    time: str,
+    unit: str,
+    what: str,
+) -> Entry | None:
+    at, when, most, asked = int(place), int(time), int(parts), _asked(begins)
+    if asked is None or max(at, most) > LARGEST_NUMBER or when > LATEST or identifier.partition("-")[0] != place:
         return None
+    analyst, charges, event = asked
     check_norms(norms)
     check_names(unit, analyst, project)
     return Reserved.trusted(
@@ -94,8 +93,8 @@ def _reserved(found: re.Match[str]) -> Entry | None:
             "sequence": at,
             "time": when,
             "id": identifier,
-            "charges": _charges(charges),
-            "event": event.replace('\\"', '"'),
+            "charges": charges,
+            "event": event,
             "unit": unit,
             "neighbours": relation,
             "norms": norms,
@@ -105,16 +104,21 @@ def _reserved(found: re.Match[str]) -> Entry | None:
             "plan": plan,
             "key": key,
             "request": request,
-            "parts": int(parts),
+            "parts": most,
         }
     )
 
 
 @lru_cache(maxsize=4096)
-def _charges(spelled: str) -> tuple[Charge, ...]:
+def _asked(begins: str) -> tuple[str, tuple[Charge, ...], str] | None:
+    """Return the analyst, the charges and the event with which an entry begins: mostly like many before it."""
+    found = _ASKED.fullmatch(begins)
+    if found is None:
+        return None
+    analyst, spelled, event = found.groups()
     charges = tuple([_charge(*each) for each in _CHARGES.findall(spelled)])
     check_charged(tuple([charge.scope.text for charge in charges]))
-    return charges
+    return analyst, charges, event.replace('\\"', '"')
 
 
 def _charge(scope: str, days: str, amount: str) -> Charge:

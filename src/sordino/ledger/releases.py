@@ -29,8 +29,8 @@ class Releases:
         self.files = files
         self._key = log.key.verifier.text
         self._ruling = lru_cache(maxsize=1024)(self.entry)  # the same few entries are in many receipts
-        self._paths: tuple[str, Paths] = ("", Paths(0, log.nodes))
-        """The checkpoint of the newest receipt, and proofs under it: those who settled together have it in common."""
+        self._shown: tuple[str, Paths, dict[int, Placed]] = ("", Paths(0, log.nodes), {})
+        """The checkpoint of the newest receipt, proofs and rules under it: in common to those who settled together."""
 
     def put(self, release: bytes, files: Files) -> tuple[str, bytes, Manifest]:
         """Write what is large to files; return the digest of the body, what its row is to hold, and the manifest."""
@@ -61,7 +61,7 @@ class Releases:
         self, kept: Release, head: Head, state: State, held: Reservation | None = None, settled: bytes | None = None
     ) -> Receipt:
         """Return the receipt for a row; the entries are read where they are not given."""
-        place, paths = position_of(kept.id), self._under(head)
+        place, (paths, shown) = position_of(kept.id), self._under(head)
         charge = self.entry(place) if held is None else held.body
         reserved = from_bytes(charge) if held is None else held.entry
         if not isinstance(reserved, Reserved):
@@ -74,15 +74,19 @@ class Releases:
             head.note,
             self._key,
             None if kept.body == IN_A_FILE else kept.body,
-            tuple([Placed(self._ruling(each), paths(each)) for each in rules_of(reserved, state)]),
+            tuple([shown.get(each) or self._show(each, paths, shown) for each in rules_of(reserved, state)]),
         )
 
-    def _under(self, head: Head) -> Paths:
-        note, paths = self._paths
+    def _show(self, position: int, paths: Paths, shown: dict[int, Placed]) -> Placed:
+        shown[position] = found = Placed(self._ruling(position), paths(position))
+        return found
+
+    def _under(self, head: Head) -> tuple[Paths, dict[int, Placed]]:
+        note, paths, shown = self._shown
         if note != head.note:
-            paths = Paths(head.size, self._log.nodes)
-            self._paths = head.note, paths
-        return paths
+            paths, shown = Paths(head.size, self._log.nodes), {}
+            self._shown = head.note, paths, shown
+        return paths, shown
 
     def entry(self, position: int) -> bytes:
         """Return the canonical bytes of one entry."""

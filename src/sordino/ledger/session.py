@@ -111,21 +111,10 @@ class Session:
             self._hear()  # before the head is read, for others go on meanwhile
             self._read_on(reading, reading.head())
 
-    def append(
-        self,
-        decide: Decide,
-        keep: tuple[str, bytes] | None = None,
-        after: After | None = None,
-        *,
-        charges: bool = False,
-    ) -> Wish:
-        """Append what is decided, with a release to `keep` under an identifier, as the module says.
-
-        What other threads want to append at the same moment goes into the same transaction. `after` may be skipped
-        where an interrupt comes in between. What `charges` is refused while witness or disk could fail it afterwards.
-        """
+    def append(self, wish: Wish) -> Wish:
+        """Append what is decided, as the module says, with what other threads want to append at the same moment."""
         self._check_usable()
-        return self._line.join(Wish(decide, keep, after, charges=charges))
+        return self._line.join(wish)
 
     def restore(self, decide: Decide) -> tuple[Entry, ...]:
         """Append the entry of a restoration, whatever the witness says; it then begins anew."""

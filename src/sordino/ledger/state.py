@@ -16,7 +16,20 @@ from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, LedgerError
 
 from .balance import Balance, Paid
-from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Part, Refreshed, Reserved, Restored, Settled
+from .entries import (
+    Budgeted,
+    Charge,
+    Checkpointed,
+    Entry,
+    Failed,
+    Frozen,
+    Opened,
+    Part,
+    Refreshed,
+    Reserved,
+    Restored,
+    Settled,
+)
 from .periods import moment
 from .rule import Rule, replaced
 from .scope import Scope
@@ -36,6 +49,9 @@ class Open(NamedTuple):
     """How many parts it may release."""
     last: int = 0
     """The number of the last part that was recorded."""
+
+
+_PLAIN = Open(None, 0)
 
 
 class Keyed(NamedTuple):
@@ -69,15 +85,20 @@ class State:
         """When each analyst last reserved."""
         self.lost: set[str] = set()
         """Scopes that only entries which are gone knew; they cannot be opened again."""
-        self.complete: set[tuple[Any, ...]] = set()
-        """Combinations of scopes, unit and relation that have been found to be what they must be together."""
+        self.complete: dict[tuple[Any, ...], list[Balance]] = {}
+        """Whom a combination of unit, relation and scopes charges, once it was found to be what it must be."""
+        self.routes: dict[tuple[Any, ...], list[tuple[Scope, Balance]]] = {}
+        """What `route` found before."""
+        self._judged: Entry | None = None
+        """The newest entry that was checked and not applied yet, and what it changes."""
+        self._change: Change = _nothing
         self._rules: dict[type[Entry], Callable[[Any], Change]] = {
             Opened: self._opened,
             Budgeted: self._budgeted,
             Reserved: self._reserved,
             Part: self._parted,
-            Settled: self._settled,
-            Failed: self._failed,
+            Settled: self._closed,
+            Failed: self._closed,
             Refreshed: self._refreshed,
             Checkpointed: self._checkpointed,
             Frozen: self._frozen,
@@ -86,14 +107,23 @@ class State:
 
     def apply(self, entry: Entry) -> None:
         """Take `entry` as the next one, or raise `LedgerError` and change nothing."""
-        change = self._judge(entry)
+        change = self._change if self._judged is entry else self._judge(entry)  # nothing has changed since
+        self._judged = None
         change()
         self.size += 1
         self.time = entry.time
 
     def check(self, entry: Entry) -> None:
         """Raise the `LedgerError` that `apply` would raise, and change nothing in any case."""
-        self._judge(entry)
+        self._judged = None
+        self._change = self._judge(entry)
+        self._judged = entry
+
+    def forget(self) -> None:
+        """Forget what was found out about the entries so far: a scope has come or gone."""
+        self.complete.clear()
+        self.routes.clear()
+        self._judged = None
 
     def _judge(self, entry: Entry) -> Change:
         """Return what `entry` changes, or raise `LedgerError` if it breaks a rule."""
@@ -175,7 +205,7 @@ class State:
 
     def _open(self, text: str, entry: Opened) -> None:
         self.balances[text] = Balance(entry.rule, entry.time, (entry.sequence,))
-        self.complete.clear()
+        self.forget()
 
     def _budgeted(self, entry: Budgeted) -> Change:
         balance = self._known(entry, entry.scope)
@@ -192,18 +222,29 @@ class State:
         return partial(balance.change_rule, rule, entry.sequence)
 
     def _reserved(self, entry: Reserved) -> Change:
-        shape = (entry.unit, entry.neighbours, entry.analyst, entry.project, *[it.scope.text for it in entry.charges])
-        if shape not in self.complete:
+        shape = (
+            entry.unit,
+            entry.neighbours,
+            entry.analyst,
+            entry.project,
+            *[charge[0].text for charge in entry.charges],
+        )
+        balances = self.complete.get(shape)
+        if balances is None:
             self._check_complete(entry)
-            self.complete.add(shape)
+            balances = self.complete[shape] = [self.balances[charge.scope.text] for charge in entry.charges]
         if entry.key is not None and entry.key in self.keys:
             raise broken(entry, "its idempotency key was used before", "SRD-L025")
-        return partial(self._reserve, entry, [self._paid(entry, *charge) for charge in entry.charges])
+        paid = [
+            (balance, self._paid(entry, balance, charge))
+            for balance, charge in zip(balances, entry.charges, strict=True)
+        ]
+        return partial(self._reserve, entry, paid)
 
     def _reserve(self, entry: Reserved, paid: list[tuple[Balance, Paid]]) -> None:
         for balance, after in paid:  # all scopes or none: by now every one of them has been found to fit
             balance.take(after)
-        self.open[entry.id] = Open(entry.key, entry.parts)
+        self.open[entry.id] = Open(entry.key, entry.parts) if entry.key or entry.parts else _PLAIN
         self.last[entry.analyst] = entry.time
         if entry.key is not None:
             self.keys[entry.key] = Keyed(entry.id, entry.request)
@@ -240,13 +281,21 @@ class State:
             found.add(common)
         return [Scope.parse(text) for text in (sorted(found) if len(found) > 1 else found)]
 
+    def route(self, datasets: tuple[Scope, ...], analyst: str, project: str | None) -> list[tuple[Scope, Balance]]:
+        """Return the same with their balances, found once; only for whoever has the turn, as others change it."""
+        found = self.routes.get((datasets, analyst, project))
+        if found is None:
+            found = [(scope, self.balance(scope)) for scope in self.concerned(list(datasets), analyst, project)]
+            self.routes[datasets, analyst, project] = found
+        return found
+
     def relation_of(self, datasets: Iterable[Scope]) -> Neighbours:
         """Return the relation by which scopes count that protect nobody themselves: the strictest of the data sets'."""
         held = [self.balance(scope).rule.neighbours for scope in datasets]
         return next((each for each in _STRICTEST if each in held), Neighbours.ADD_REMOVE)
 
-    def _paid(self, entry: Reserved, scope: Scope, days: tuple[str, ...], amount: Vector) -> tuple[Balance, Paid]:
-        balance = self.balances[scope.text]
+    def _paid(self, entry: Reserved, balance: Balance, charge: Charge) -> Paid:
+        scope, days, amount = charge
         if len(amount) != balance.width or not any(amount):
             raise broken(entry, f"its price is no amount in the columns of {scope}", "SRD-L023")
         if bool(days) != balance.by_day:
@@ -256,10 +305,10 @@ class State:
         after = balance.paid(days, amount)
         if after is None:
             raise broken(entry, f"its price exceeds the caps of {scope}", "SRD-L023")
-        return balance, after
+        return after
 
     def _parted(self, entry: Part) -> Change:
-        found = self._still_open(entry, entry.id)
+        found = self._still_open(entry)
         if not found.last < entry.number <= found.parts:
             raise broken(
                 entry,
@@ -268,21 +317,15 @@ class State:
             )
         return partial(self.open.__setitem__, entry.id, found._replace(last=entry.number))
 
-    def _settled(self, entry: Settled) -> Change:
-        return self._closed(entry, entry.id, failed=False)
+    def _closed(self, entry: Settled | Failed) -> Change:
+        self._still_open(entry)
+        return partial(self._close, entry.id, entry.sequence, type(entry) is Failed)
 
-    def _failed(self, entry: Failed) -> Change:
-        return self._closed(entry, entry.id, failed=True)
-
-    def _closed(self, entry: Entry, identifier: str, *, failed: bool) -> Change:
-        self._still_open(entry, identifier)
-        return partial(self._close, identifier, entry.sequence, failed)
-
-    def _still_open(self, entry: Entry, identifier: str) -> Open:
-        found = self.open.get(identifier)
+    def _still_open(self, entry: Settled | Failed | Part) -> Open:
+        found = self.open.get(entry.id)
         if found is None:
             raise broken(
-                entry, f"reservation {identifier} is not open: never made, or settled or failed before", "SRD-L024"
+                entry, f"reservation {entry.id} is not open: never made, or settled or failed before", "SRD-L024"
             )
         return found
 

@@ -16,19 +16,14 @@ class Statement:
 
     def __init__(self, clause: ClauseElement, dialect: Dialect) -> None:
         compiled: Any = clause.compile(dialect=dialect)
-        self._text = str(compiled)
+        self.text = str(compiled)
         self._order: list[str] | None = compiled.positiontup
         self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
-
-    @property
-    def text(self) -> str:
-        """The SQL of it."""
-        return self._text
 
     def run(self, cursor: DBAPICursor, values: Mapping[str, Any]) -> DBAPICursor:
         """Execute it on the driver's own cursor: what SQLAlchemy adds to one takes longer than SQLite does."""
         named = {**self._fixed, **values}
-        cursor.execute(self._text, named if self._order is None else [named[name] for name in self._order])
+        cursor.execute(self.text, named if self._order is None else [named[name] for name in self._order])
         return cursor
 
 

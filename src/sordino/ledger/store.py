@@ -15,9 +15,8 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Engine, Table
 from sqlalchemy.engine.interfaces import DBAPICursor
@@ -33,12 +32,12 @@ BATCH = 4096
 """How many entries are read at a time when many are."""
 _MOST_ROWS = 64  # in one statement
 _HEAD_KINDS = (int, bytes, str)
+_RELEASE_KINDS = (str, int, bytes)
 BUSY = "SRD-L051"
 """The code of a store whose writers had to wait for too long."""
 
 
-@dataclass(frozen=True)
-class Head:
+class Head(NamedTuple):
     """What the store says about the newest entry; believed only where `note` is signed and agrees."""
 
     size: int
@@ -46,8 +45,7 @@ class Head:
     note: str
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(NamedTuple):
     """A state that was written down when the ledger had `size` entries; believed only where `note` is signed."""
 
     size: int
@@ -59,8 +57,7 @@ IN_A_FILE = b""
 """What the row of a release holds whose body is a file, named by the digest that was settled."""
 
 
-@dataclass(frozen=True)
-class Release:
+class Release(NamedTuple):
     """What was released under the reservation `id`, and the position where that was settled."""
 
     id: str
@@ -253,7 +250,7 @@ class Reading:
 
     def head(self) -> Head | None:
         """Return the head, or None before the first commit."""
-        return next((Head(*row) for row in self._rows("head", _HEAD_KINDS)), None)
+        return next(map(Head._make, self._rows("head", _HEAD_KINDS)), None)
 
     def bodies(self, start: int, stop: int) -> list[tuple[int, bytes]]:
         """Return position and bytes of the entries from `start` up to `stop`, in order, as far as they are there."""
@@ -278,15 +275,15 @@ class Reading:
 
     def release(self, identifier: str) -> Release | None:
         """Return what was released under a reservation."""
-        return next((Release(*row) for row in self._rows("release", (str, int, bytes), id=identifier)), None)
+        return next(map(Release._make, self._rows("release", _RELEASE_KINDS, id=identifier)), None)
 
     def releases(self, start: int, stop: int) -> list[Release]:
         """Return what was settled at positions from `start` up to `stop`, in order."""
-        return [Release(*row) for row in self._rows("releases", (str, int, bytes), start=start, stop=stop)]
+        return list(map(Release._make, self._rows("releases", _RELEASE_KINDS, start=start, stop=stop)))
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
-        return [Snapshot(*row) for row in self._rows("snapshots", (int, bytes, str))]
+        return list(map(Snapshot._make, self._rows("snapshots", _HEAD_KINDS)))
 
 
 class Writing(Reading):
@@ -322,7 +319,7 @@ class Writing(Reading):
 
     def put_releases(self, releases: Sequence[Release]) -> None:
         """Keep what was released."""
-        self._insert(RELEASES, [(each.id, each.settled, each.body) for each in releases])
+        self._insert(RELEASES, releases)
 
     def _insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows with few statements: at each, other threads of this process take over for a while."""

@@ -29,7 +29,8 @@ class SqliteStore(Store):
     def __init__(self, path: str | os.PathLike[str], *, patience: float = PATIENCE) -> None:
         self.path = Path(path).absolute()
         _make(self.path)
-        self._identity = _identity(self.path)
+        self._directory = str(self.path.parent)
+        self._identity = _identity(str(self.path))
         engine = create_engine(
             URL.create("sqlite", database=str(self.path)),
             isolation_level="AUTOCOMMIT",
@@ -40,7 +41,7 @@ class SqliteStore(Store):
 
     def check_place(self) -> None:
         """Raise if the file was replaced or removed: what is written to the open one would be lost with it."""
-        if _identity(self.path) != self._identity:
+        if _identity(self.place) != self._identity:
             raise FrozenError(
                 f"{self.path} was replaced or removed while this process had it open; close it, put the newest "
                 "file back, and open it again",
@@ -49,7 +50,7 @@ class SqliteStore(Store):
 
     def check_room(self) -> None:
         """Raise if the disk is so full that what becomes of a charge might not be written."""
-        found = os.statvfs(self.path.parent)
+        found = os.statvfs(self._directory)
         if found.f_bavail * found.f_frsize < ROOM:
             raise LedgerError(
                 f"{self.place}: its disk has less than {ROOM >> 20} MiB left, so that what would be charged might "
@@ -95,7 +96,7 @@ def _make(path: Path) -> None:
         raise LedgerError(f"{path} cannot be opened or made ({error.strerror})", "SRD-L050") from None
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int] | None:
     try:
         found = os.stat(path)
     except FileNotFoundError:

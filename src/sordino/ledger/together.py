@@ -37,7 +37,8 @@ class Wish:
     """What one thread wants to append, with a release to `keep` under an identifier, and what became of it.
 
     `after` is called once it is committed, by whoever wrote it: to do so for many at once is quicker than that each
-    wakes up and does it, in turns with all others.
+    wakes up and does it, in turns with all others. It may be skipped where an interrupt comes in between.
+    What `charges` is refused while witness or disk could fail it afterwards.
     """
 
     __slots__ = ("_calls", "after", "bodies", "charges", "decide", "done", "entries", "error", "head", "keep")

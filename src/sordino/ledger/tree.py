@@ -32,7 +32,6 @@ LARGEST_SIZE = 2**53 - 1
 Subtree = Callable[[int, int], bytes]
 
 _sha256 = hashlib.sha256
-_MOST_PATHS = 1 << 14  # a few megabytes; batches need some hundreds
 
 
 def leaf_hash(data: bytes) -> bytes:
@@ -114,27 +113,26 @@ class Paths:
     def __init__(self, size: int, subtree: Subtree) -> None:
         self._size = size
         self._subtree = subtree
-        self._known: dict[tuple[int, int], tuple[bytes, ...]] = {}
+        self._edge: dict[int, bytes] = {}
+        """By the first leaf: hashes of what ends the tree without being a complete subtree; few, and in most proofs."""
 
     def __call__(self, index: int) -> tuple[bytes, ...]:
         """Return the hashes that lead from the leaf at `index` to the root, lowest first."""
-        if not 0 <= index < self._size <= LARGEST_SIZE:
-            raise ArgumentError(f"a tree of {self._size} leaves has none at index {index}", "SRD-A002")
-        if len(self._known) > _MOST_PATHS:
-            self._known.clear()
-        return self._above(index, 1)
-
-    def _above(self, node: int, width: int) -> tuple[bytes, ...]:
-        """Return the hashes that lead on from a node, counted among all whose subtrees are so many leaves wide."""
-        found = self._known.get((node, width))
-        if found is None:
-            last = (self._size - 1) // width
-            found = self._above(node >> 1, width << 1) if last else ()
-            if (sibling := node ^ 1) <= last:
-                start, end = sibling * width, min((sibling + 1) * width, self._size)
-                found = _range_hash(start, end, self._subtree), *found
-            self._known[node, width] = found
-        return found
+        size, subtree, hashes = self._size, self._subtree, []
+        if not 0 <= index < size <= LARGEST_SIZE:
+            raise ArgumentError(f"a tree of {size} leaves has none at index {index}", "SRD-A002")
+        width = 1
+        while width < size:
+            start = (index & -width) ^ width  # of the sibling of the subtree of this width that the leaf is in
+            end = start + width
+            if end <= size:
+                hashes.append(subtree(start, end))
+            elif start < size:
+                if start not in self._edge:
+                    self._edge[start] = _range_hash(start, size, subtree)
+                hashes.append(self._edge[start])
+            width <<= 1
+        return tuple(hashes)
 
 
 def inclusion_proof(index: int, size: int, subtree: Subtree) -> tuple[bytes, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .balance import Balance, Held
 from .entries import Budgeted, Checkpointed, Entry, Failed, Frozen, Opened, Part, Refreshed, Reserved, Settled
@@ -13,15 +13,8 @@ _ABSENT: Any = object()
 
 Place = tuple[dict[str, Any], str]
 
-
-class _Step(NamedTuple):
-    """What a state was before it took an entry, as far as the entry changes it."""
-
-    size: int
-    time: int
-    frozen: str | None
-    balances: list[tuple[Balance, Held]]
-    places: list[tuple[dict[str, Any], str, Any]]
+_Step = tuple[int, int, str | None, list[tuple[Balance, Held]], list[tuple[dict[str, Any], str, Any]]]
+"""Size, time, why frozen, balances and places of a state before it took an entry, as far as the entry changes them."""
 
 
 class Trial:
@@ -58,16 +51,22 @@ class Trial:
 
 
 def _step(state: State, entry: Entry) -> _Step | None:
-    scopes = _SCOPES.get(type(entry))
-    if scopes is None:  # a restoration changes everything; it is read again instead
+    places = _PLACES.get(type(entry))
+    if places is None:  # a restoration changes everything; it is read again instead
         return None
-    held = [
-        (balance, balance.held(days))
-        for text, days in scopes(entry)
-        if (balance := state.balances.get(text)) is not None
-    ]
-    places = [(where, key, where.get(key, _ABSENT)) for where, key in _PLACES[type(entry)](state, entry)]
-    return _Step(state.size, state.time, state.frozen, held, places)
+    before = [(where, key, where.get(key, _ABSENT)) for where, key in places(state, entry)]
+    return state.size, state.time, state.frozen, _balances(state, entry), before
+
+
+def _balances(state: State, entry: Entry) -> list[tuple[Balance, Held]]:
+    """Return the balances that an entry changes, with what they hold."""
+    if isinstance(entry, Reserved):
+        charged = [(scope.text, days) for scope, days, _ in entry.charges]
+    elif isinstance(entry, _ONE_SCOPE):
+        charged = [(entry.scope.text, ())]
+    else:
+        return []
+    return [(found, found.held(days)) for text, days in charged if (found := state.balances.get(text)) is not None]
 
 
 def _go_back(state: State, step: _Step) -> None:
@@ -79,7 +78,7 @@ def _go_back(state: State, step: _Step) -> None:
             where.pop(key, None)
         else:
             where[key] = before
-    state.complete.clear()  # what was found complete may rest on a scope that is gone again
+    state.forget()
 
 
 def _reserved(state: State, entry: Reserved) -> list[Place]:
@@ -93,15 +92,7 @@ def _closed(state: State, entry: Settled | Failed) -> list[Place]:
     return places if found is None or found.key is None else [*places, (state.keys, found.key)]
 
 
-_Scopes = Callable[[Any], list[tuple[str, tuple[str, ...]]]]
-
-_SCOPES: dict[type[Entry], _Scopes] = {
-    Reserved: lambda entry: [(charge.scope.text, charge.days) for charge in entry.charges],
-    Refreshed: lambda entry: [(entry.scope.text, ())],
-    Budgeted: lambda entry: [(entry.scope.text, ())],
-    **dict.fromkeys((Opened, Part, Settled, Failed, Checkpointed, Frozen), lambda _: []),
-}
-"""The balances that an entry changes, by the scope's text, with the days of each that it charges."""
+_ONE_SCOPE = (Refreshed, Budgeted)
 
 _PLACES: dict[type[Entry], Callable[[State, Any], list[Place]]] = {
     Opened: lambda state, entry: [(state.balances, entry.scope.text)],

@@ -14,7 +14,7 @@ is wrong there; an edit is located by the signatures that each commit left behin
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,6 +39,7 @@ from .tree import Frontier, leaf_hashes
 from .witness import NoWitness, Seen, Witness
 
 _FAR = 2**62
+_RELEASED = (Settled, Part)
 _MOST_UNDERCHARGED = 100  # that are named; more are of no help
 
 Progress = Callable[[int, int], None]
@@ -201,11 +202,12 @@ class _Verification:
             try:
                 entry = from_bytes(body)
                 state.apply(entry)
-                if type(entry) is Reserved and self.reprice:
-                    self._reprice(entry, state)
-                elif isinstance(entry, Settled | Part):
+                if isinstance(entry, Reserved):
+                    if self.reprice:
+                        self._reprice(entry, state)
+                elif isinstance(entry, _RELEASED):
                     settled[entry.row] = entry
-                elif type(entry) is Checkpointed:
+                elif isinstance(entry, Checkpointed):
                     self._check_checkpoint(entry, leaf_hashes(bodies[: position - start]))
             except LedgerError as error:
                 self._found(position, "SRD-L065", f"it must not be in this ledger: {error}")
@@ -228,15 +230,15 @@ class _Verification:
 
     def _check_releases(self, start: int, stop: int, settled: dict[str, Settled | Part]) -> None:
         kept = {each.id: each for each in self.reading.releases(start, stop)}
-        for identifier in sorted(settled.keys() | kept.keys()):
+        for identifier in dict.fromkeys([*settled, *kept]):
             entry, row = settled.get(identifier), kept.get(identifier)
             if entry is None or row is None or row.settled != entry.sequence or not self._holds(entry, row.body):
                 self._found(
                     None, "SRD-L072", f"what is kept as released under {identifier:.80} is not what was settled"
                 )
                 return
-            for wrong in faults(self.files, entry.files):
-                self._found(entry.sequence, "SRD-L076", wrong)
+            if entry.files:
+                self._check_files(entry, entry.files)
 
     def _holds(self, entry: Settled | Part, body: bytes) -> bool:
         """Return whether a body, or the file in its place, is what an entry says."""
@@ -244,9 +246,12 @@ class _Verification:
             return True
         if body != IN_A_FILE:
             return False
-        for wrong in faults(self.files, [Listed("of the body", entry.release, 0)]):
-            self._found(entry.sequence, "SRD-L076", wrong)
+        self._check_files(entry, [Listed("of the body", entry.release, 0)])
         return True
+
+    def _check_files(self, entry: Settled | Part, listed: Iterable[Listed]) -> None:
+        for wrong in faults(self.files, listed):
+            self._found(entry.sequence, "SRD-L076", wrong)
 
     def _compare(self, state: State, found: Snapshot) -> None:
         if snapshot(state) != found.body:

@@ -20,13 +20,15 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from json.encoder import encode_basestring as _quoted
 from pathlib import Path
-from typing import Protocol
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
 
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
-from .canonical import decode, encode
+from .canonical import decode
+from .keys import sync_directory
 
 LARGEST_FILE = 1 << 20
 SPARE = 1 << 15
@@ -34,56 +36,63 @@ SPARE = 1 << 15
 SYNC_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(NamedTuple):
     """What a witness has seen: the newest signed checkpoint, and what scopes had spent, as decimal texts."""
 
     size: int
     note: str
-    spent: Mapping[str, str] = field(default_factory=dict)
+    spent: Mapping[str, str] = MappingProxyType({})
     anew: bool = False
     """Whether the ledger was restored by its owner, so that what was seen before is history."""
 
 
 class Witness(Protocol):
-    """Whoever remembers for a ledger."""
+    """Whoever remembers for a ledger. What stands here remembers nothing."""
 
     watches: bool
     """Whether it remembers at all, so that to have no memory is to have lost it."""
 
-    def begin(self, seen: Seen) -> None:
+    def begin(self, seen: Seen) -> None:  # noqa: ARG002
         """Start to remember a ledger; raise if there is a memory already."""
+        return
 
     def check(self) -> None:
         """Raise if nothing should be charged now, as it, or what must follow it, could not be told."""
+        return
 
-    def ready(self, seen: Seen, /) -> Seen | None:
-        """Do all that can fail before `seen` is told, or raise; asked before it is committed.
+    def ready(self, _: Seen, /) -> Seen | None:
+        """Do all that can fail before something is told, or raise; asked before it is committed.
 
         Return what others told meanwhile, as `tell` does: then nothing is ready.
         """
+        return None
 
-    def tell(self, seen: Seen, /) -> Seen | None:
+    def tell(self, _: Seen, /) -> Seen | None:
         """Remember that a ledger got this far, and return None; `spent` names only what changed.
 
         If others told something since this process last heard, remember nothing and return all that is remembered:
         whoever finds that its ledger extends that may tell again.
         """
+        return None
 
     def news(self) -> Seen | None:
         """Return what is remembered if others may have told something since the last call, else None."""
+        return None
 
     def recall(self) -> Seen | None:
         """Return all that is remembered, or None where there is no memory."""
+        return None
 
     def history(self) -> tuple[Seen, ...]:
         """Return everything that was told since the ledger last began anew, as far as it is still remembered."""
+        return ()
 
     def close(self) -> None:
         """Write down what is not written down yet."""
+        return
 
 
-class NoWitness:
+class NoWitness(Witness):
     """No witness, and the reason why. Old copies and cut-off ends of such a ledger are not detected."""
 
     watches = False
@@ -92,35 +101,6 @@ class NoWitness:
         if not isinstance(reason, str) or not reason.strip():
             raise ArgumentError("reason must say in words why nobody watches over this ledger", "SRD-A001")
         self.reason = reason
-
-    def begin(self, seen: Seen) -> None:
-        """Forget it."""
-
-    def check(self) -> None:
-        """Do nothing."""
-
-    def ready(self, _: Seen, /) -> Seen | None:
-        """Return None: nothing can fail."""
-        return None
-
-    def tell(self, _: Seen, /) -> Seen | None:
-        """Forget it."""
-        return None
-
-    def news(self) -> Seen | None:
-        """Return None: nobody told anything."""
-        return None
-
-    def recall(self) -> Seen | None:
-        """Return None: nothing is remembered."""
-        return None
-
-    def history(self) -> tuple[Seen, ...]:
-        """Return nothing."""
-        return ()
-
-    def close(self) -> None:
-        """Do nothing."""
 
     def __repr__(self) -> str:
         return f"NoWitness({self.reason!r})"
@@ -158,7 +138,7 @@ class FileWitness:
             self._look(file)
             self._put(file, seen)
             os.fsync(file)
-            _sync_directory(self.path)
+            sync_directory(self.path.parent)
 
     def check(self) -> None:
         """Reserve room for some lines: for a charge, and for what becomes of it."""
@@ -313,7 +293,7 @@ class FileWitness:
             raise
         self._file, self._looked, self._size = fresh, len(line), size
         os.close(old)
-        _sync_directory(self.path)
+        sync_directory(self.path.parent)
         return fresh
 
     def __repr__(self) -> str:
@@ -336,14 +316,6 @@ def _reserve(file: int, end: int, room: int) -> int:
     return before + len(blanks)
 
 
-def _sync_directory(path: Path) -> None:
-    handle = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 def _merged(lines: tuple[Seen, ...]) -> Seen | None:
     """Return what lines say together."""
     found: Seen | None = None
@@ -363,8 +335,10 @@ def _content(file: int) -> bytes:
 
 
 def _line(seen: Seen) -> bytes:
-    plain = {"anew": seen.anew, "note": seen.note, "size": seen.size, "spent": sorted(seen.spent.items())}
-    return encode(plain) + b"\n"
+    """Return canonical JSON, as `_parsed` will demand; written by hand, as everybody waits for it at every commit."""
+    spent = ",".join([f'[{_quoted(scope)},"{amount}"]' for scope, amount in sorted(seen.spent.items())])
+    anew = "true" if seen.anew else "false"
+    return f'{{"anew":{anew},"note":{_quoted(seen.note)},"size":{seen.size},"spent":[{spent}]}}\n'.encode()
 
 
 def _parsed(line: bytes, path: Path) -> Seen:

@@ -38,13 +38,13 @@ from sordino import noise
 from sordino.accounting.bound import Bound
 from sordino.accounting.events import Approximate
 from sordino.accounting.grant import Grant
-from sordino.arguments import Number, probability, rational, whole
+from sordino.arguments import Number, probability, whole
 from sordino.errors import ArgumentError
 from sordino.noise.enclosure import exp_negative
 
 from .grid import Steps
 from .mechanism import remembered, use_grant
-from .partition import Selected, checked_counts
+from .partition import KeysOfOneUnit, Selected, checked_counts
 
 _BITS = 62
 _ONE = 2**_BITS
@@ -56,7 +56,7 @@ _LEAST_RISE = 64  # (r − 1)·δ' in units of 2⁻⁶²: below, rounding would 
 
 
 @dataclass(frozen=True)
-class GeometricThreshold:
+class GeometricThreshold(KeysOfOneUnit):
     """Shows as many keys as (`epsilon`, `delta`) allows when one unit has up to `keys` of them, and their noisy counts.
 
     >>> rule = GeometricThreshold(1, "1e-6")
@@ -64,25 +64,14 @@ class GeometricThreshold:
     (14, 0.37, 3.0)
     """
 
-    epsilon: Fraction
-    delta: Fraction
-    keys: int = 1
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most="1e4"))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
-        object.__setattr__(self, "keys", whole("keys", self.keys, least=1))
+        super().__post_init__()
         _law(self.epsilon / self.keys, self.delta / self.keys)  # what is refused is refused here, before any data
 
     @remembered
     def event(self, bound: Bound) -> Approximate:
         """Return what one release runs; refuse a bound that lets one unit do more than the rule was made for."""
-        if bound.linf > 1 or bound.l0 > self.keys:
-            raise ArgumentError(
-                f"one unit may change {self.keys} keys' counts by one each here, but the bound says l0={bound.l0}, "
-                f"linf={bound.linf}; build GeometricThreshold with more keys, and count units, not rows",
-                "SRD-A003",
-            )
+        self.check(bound)
         return Approximate(self.epsilon, self.delta)
 
     def release(self, value: Any, grant: Grant) -> Selected:

@@ -61,12 +61,8 @@ class Selected(NamedTuple):
 
 
 @dataclass(frozen=True)
-class TruncatedGeometric:
-    """Keeps as many keys as (`epsilon`, `delta`) allows when one unit has up to `keys` of them; tells no counts.
-
-    >>> round(float(TruncatedGeometric(1, "1e-5").probability(10)), 3)
-    0.128
-    """
+class KeysOfOneUnit:
+    """What rules for (`epsilon`, `delta`) share that are made for units with up to `keys` keys, counted once each."""
 
     epsilon: Fraction
     delta: Fraction
@@ -76,6 +72,27 @@ class TruncatedGeometric:
         object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most="1e4"))
         object.__setattr__(self, "delta", probability("delta", self.delta))
         object.__setattr__(self, "keys", whole("keys", self.keys, least=1))
+
+    def check(self, bound: Bound) -> None:
+        """Refuse a bound that lets one unit do more than the rule was made for."""
+        if bound.linf > 1 or bound.l0 > self.keys:
+            raise ArgumentError(
+                f"one unit may change {self.keys} keys' counts by one each here, but the bound says l0={bound.l0}, "
+                f"linf={bound.linf}; build {type(self).__name__} with more keys, and count units, not rows",
+                "SRD-A003",
+            )
+
+
+@dataclass(frozen=True)
+class TruncatedGeometric(KeysOfOneUnit):
+    """Keeps as many keys as (`epsilon`, `delta`) allows when one unit has up to `keys` of them; tells no counts.
+
+    >>> round(float(TruncatedGeometric(1, "1e-5").probability(10)), 3)
+    0.128
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.delta / self.keys < Fraction(1, 2**60):
             raise ArgumentError("delta/keys must be at least 2^-60", "SRD-A002")
         if 2 * self._crossing > _LONGEST:
@@ -84,12 +101,7 @@ class TruncatedGeometric:
     @remembered
     def event(self, bound: Bound) -> PartitionSelection:
         """Return what one release runs; refuse a bound that lets one unit do more than the rule was made for."""
-        if bound.linf > 1 or bound.l0 > self.keys:
-            raise ArgumentError(
-                f"one unit may change {self.keys} keys' counts by one each here, but the bound says l0={bound.l0}, "
-                f"linf={bound.linf}; build TruncatedGeometric with more keys, and count units, not rows",
-                "SRD-A003",
-            )
+        self.check(bound)
         return PartitionSelection(self.epsilon, self.delta)
 
     def release(self, value: Any, grant: Grant) -> NDArray[np.bool_]:

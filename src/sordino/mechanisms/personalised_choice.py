@@ -40,49 +40,80 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class PersonalisedCount:
-    """How many of `units` people say yes, each protected by the ε of their class."""
+class _PersonalisedChoice:
+    """What both choices share: the policy, a public number of people, and what they hold."""
 
     policy: Classes
     units: int
 
     def __post_init__(self) -> None:
-        _check(self)
+        if not isinstance(self.policy, Classes):
+            raise ArgumentError("policy must be a Classes, such as Classes.of({name: ε})", "SRD-A001")
+        object.__setattr__(self, "units", whole("units", self.units, least=1, most=2**31))
+        if self.units * max(_weights(self.policy)) > 2**62:
+            raise ArgumentError("the ε's of the policy have too many digits for so many units; round them", "SRD-A002")
 
     @remembered
     def event(self, bound: Bound) -> events.Personalised:
         """Return a release that gives each class its ε."""
-        return _event(self.policy, bound)
+        if bound.neighbours is Neighbours.ADD_REMOVE or bound.l0 != 1:
+            raise ArgumentError(
+                "this mechanism takes units and their classes as public, one place each; "
+                "state the bound as Bound.scalar(…, neighbours=Neighbours.REPLACE_ONE)",
+                "SRD-A003",
+            )
+        return self.policy.event()
+
+    def _unpack(self, value: Any, kinds: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+        if not isinstance(value, tuple) or len(value) != 2:
+            raise ArgumentError(
+                "the value must be a pair: what each unit holds, and the class name of each", "SRD-A001"
+            )
+        held, places = numbers("what units hold", value[0], kinds), self.policy.places(value[1])
+        if held.shape != (self.units,) or places.shape != (self.units,):
+            raise ArgumentError(f"the value must be about {self.units} units, with a class name for each", "SRD-A003")
+        return held, places
+
+    def _choose(self, costs: Integers) -> int:
+        return noise.choose(-costs, Fraction(1, 2 * _common(self.policy)))
+
+    def _ranks(self, candidates: int, confidence: float) -> float:
+        missing = 1 - float(probability("confidence", confidence))
+        return 2 * (math.log(candidates) + math.log(1 / missing)) / float(min(self.policy.epsilons))
+
+
+@dataclass(frozen=True)
+class PersonalisedCount(_PersonalisedChoice):
+    """How many of `units` people say yes, each protected by the ε of their class."""
 
     def release(self, value: tuple[Any, Any], grant: Grant) -> int:
         """Return a count of 0 … units; `value` is (answers, classes): booleans, and a class name for each."""
-        answers, places = _unpack(self.policy, self.units, value, "b")
+        answers, places = self._unpack(value, "b")
         use_grant(self, grant)
         yes = np.bincount(places[answers], minlength=len(self.policy.classes))
         no = np.bincount(places[~answers], minlength=len(self.policy.classes))
         changes = np.arange(self.units + 1) - yes.sum()
-        costs = _cheapest(self.policy, yes[:, None], -changes) + _cheapest(self.policy, no[:, None], changes)
-        return _choose(self.policy, costs)
+        return self._choose(
+            _cheapest(self.policy, yes[:, None], -changes) + _cheapest(self.policy, no[:, None], changes)
+        )
 
     def error(self, confidence: float = 0.95) -> float:
         """Return how far off the count is, at most, with probability `confidence`, if all had the smallest ε."""
-        return _ranks(self.policy, self.units + 1, confidence)
+        return self._ranks(self.units + 1, confidence)
 
 
 @dataclass(frozen=True)
-class PersonalisedMedian:
+class PersonalisedMedian(_PersonalisedChoice):
     """A median of `units` people's numbers out of public `candidates`, each protected by the ε of their class.
 
     r is a median if at most half of the numbers (rounded down) are below r and at most as many above it. A NaN is
     neither.
     """
 
-    policy: Classes
-    units: int
     candidates: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        _check(self)
+        super().__post_init__()
         if not isinstance(self.candidates, tuple) or not self.candidates:
             raise ArgumentError("candidates must be a tuple of at least one number", "SRD-A001")
         exact = tuple(rational("candidates", candidate) for candidate in self.candidates)
@@ -90,52 +121,20 @@ class PersonalisedMedian:
             raise ArgumentError("candidates must rise strictly", "SRD-A003")
         object.__setattr__(self, "candidates", exact)
 
-    @remembered
-    def event(self, bound: Bound) -> events.Personalised:
-        """Return a release that gives each class its ε."""
-        return _event(self.policy, bound)
-
     def release(self, value: tuple[Any, Any], grant: Grant) -> float:
         """Return one of the candidates; `value` is (numbers, classes), a class name for each number."""
-        held, places = _unpack(self.policy, self.units, value, "iuf")
+        held, places = self._unpack(value, "iuf")
         use_grant(self, grant)
         offered = np.array([float(candidate) for candidate in self.candidates])
         below, above = _sides(held.astype(np.float64), places, offered, len(self.policy.classes))
         half = self.units // 2
         costs = _cheapest(self.policy, below, below.sum(axis=0) - half)
         costs += _cheapest(self.policy, above, above.sum(axis=0) - half)
-        return float(offered[_choose(self.policy, costs)])
+        return float(offered[self._choose(costs)])
 
     def error(self, confidence: float = 0.95) -> float:
         """Return by how many ranks more than the best candidate the choice is off, at most, with `confidence`."""
-        return _ranks(self.policy, len(self.candidates), confidence)
-
-
-def _check(mechanism: PersonalisedCount | PersonalisedMedian) -> None:
-    if not isinstance(mechanism.policy, Classes):
-        raise ArgumentError("policy must be a Classes, such as Classes.of({name: ε})", "SRD-A001")
-    object.__setattr__(mechanism, "units", whole("units", mechanism.units, least=1, most=2**31))
-    if mechanism.units * max(_weights(mechanism.policy)) > 2**62:
-        raise ArgumentError("the ε's of the policy have too many digits for so many units; round them", "SRD-A002")
-
-
-def _event(policy: Classes, bound: Bound) -> events.Personalised:
-    if bound.neighbours is Neighbours.ADD_REMOVE or bound.l0 != 1:
-        raise ArgumentError(
-            "this mechanism takes units and their classes as public, one place each; "
-            "state the bound as Bound.scalar(…, neighbours=Neighbours.REPLACE_ONE)",
-            "SRD-A003",
-        )
-    return policy.event()
-
-
-def _unpack(policy: Classes, units: int, value: Any, kinds: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
-    if not isinstance(value, tuple) or len(value) != 2:
-        raise ArgumentError("the value must be a pair: what each unit holds, and the class name of each", "SRD-A001")
-    held, places = numbers("what units hold", value[0], kinds), policy.places(value[1])
-    if held.shape != (units,) or places.shape != (units,):
-        raise ArgumentError(f"the value must be about {units} units, with a class name for each", "SRD-A003")
-    return held, places
+        return self._ranks(len(self.candidates), confidence)
 
 
 def _weights(policy: Classes) -> list[int]:
@@ -171,12 +170,3 @@ def _sides(
         below[place] = np.searchsorted(held, offered, side="left")
         above[place] = held.size - np.searchsorted(held, offered, side="right")
     return below, above
-
-
-def _choose(policy: Classes, costs: Integers) -> int:
-    return noise.choose(-costs, Fraction(1, 2 * _common(policy)))
-
-
-def _ranks(policy: Classes, candidates: int, confidence: float) -> float:
-    missing = 1 - float(probability("confidence", confidence))
-    return 2 * (math.log(candidates) + math.log(1 / missing)) / float(min(policy.epsilons))

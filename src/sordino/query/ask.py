@@ -41,7 +41,6 @@ from .model.task import Exact, Task
 from .plan import limits as contribution
 from .plan.goal import cheapest, error_of, largest_that_fits, noise_of
 from .plan.personal import check_budget
-from .plan.plan import QueryPlan
 from .plan.planner import Wishes
 from .plan.price import Price, price_of
 from .plan.spend import Spend
@@ -103,7 +102,7 @@ class Ask:
             if not best or not account.degrades:
                 raise self._too_much(whole, best, refusal) from None
         note = f"this was asked for {_said(whole.spend)}, and answered for the {float(best):g} that is left"
-        return self._carry_out(self._planned(words, whole, best), words, note)
+        return self._carry_out(self._planned(words, whole.wishes, best, words.find), words, note)
 
     def _carry_out(self, whole: WholePlan, words: Words, *notes: str) -> Answer:
         def release(grant: Grant) -> Answer:
@@ -115,15 +114,15 @@ class Ask:
         self._data.dataset.check_ready()
         return self._data.carry_out(whole, release)
 
-    def _planned(self, words: Words, whole: WholePlan, amount: Fraction) -> WholePlan:
-        """Return the same plan for another price."""
-        spend = self._spend(words, amount)
-        return plan_whole(self.question, spend, whole.wishes, find=words.find, truncation=words.truncation)
+    def _planned(self, words: Words, wishes: Wishes, amount: Fraction, find: bool = False) -> WholePlan:
+        """Return the plan for a price; bounds that are missing are found for a part of it, or refused."""
+        return plan_whole(self.question, self._spend(words, amount), wishes, find=find, truncation=words.truncation)
 
     def _largest(self, words: Words, whole: WholePlan) -> Fraction:
         """Return the largest price of this question that still fits, 0 if none does."""
         found = largest_that_fits(
-            lambda amount: self._data.price(self._planned(words, whole, amount)).fits, whole.spend.amount
+            lambda amount: self._data.price(self._planned(words, whole.wishes, amount, words.find)).fits,
+            whole.spend.amount,
         )
         return Fraction(found or 0)
 
@@ -149,17 +148,14 @@ class Ask:
             check_budget(self.question.schema.personal, budget.epsilon)
         flips = budget is None or budget.calculus == "pure"
         wishes = Wishes(words.bounding, words.weights or {}, words.mechanism, intervals=words.intervals, flips=flips)
-
-        def make(amount: Fraction, find: bool = False) -> WholePlan:
-            return plan_whole(self.question, self._spend(words, amount), wishes, find=find, truncation=words.truncation)
-
+        make = partial(self._planned, words, wishes)
         if words.error is None and words.noise is None:
             return make(self._amount(words), words.find)
         goal = words.error  # it can only be aimed for when all bounds are known
         if goal is not None:
-            price = cheapest(make, lambda whole: error_of(_single(whole), goal), float(goal.amount))
+            price = cheapest(make, lambda whole: error_of(whole.passes[0], goal), float(goal.amount))
         else:
-            price = cheapest(make, lambda whole: noise_of(_single(whole)), float(words.noise or 0))
+            price = cheapest(make, lambda whole: noise_of(whole.passes[0]), float(words.noise or 0))
         return make(price, words.find)
 
     def _amount(self, words: Words) -> Fraction:
@@ -264,7 +260,3 @@ def _of_days(question: Question) -> str:
 
 def _said(spend: Spend) -> str:
     return f"{'epsilon' if spend.epsilon is not None else 'rho'} = {float(spend.amount):g}"
-
-
-def _single(whole: WholePlan) -> QueryPlan:
-    return whole.passes[0]

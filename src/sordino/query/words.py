@@ -88,9 +88,7 @@ class Word:
 def _goal(_: str, given: Any) -> Within:
     if isinstance(given, Within):
         return given
-    if not isinstance(given, Mapping):
-        raise ArgumentError('error must be a goal such as within(0.05, of="fare")', "SRD-A001")
-    said = _known("error", given, ("within", "of", "size", "confidence"))
+    said = _known("error", given, ("within", "of", "size", "confidence"), 'a goal such as within(0.05, of="fare")')
     if "within" not in said or "of" not in said:
         raise ArgumentError('error must say within and of, as {"within": 5, "of": "rides"}', "SRD-A003")
     return within(said.pop("within"), said.pop("of"), **said)
@@ -99,9 +97,8 @@ def _goal(_: str, given: Any) -> Within:
 def _bounding(_: str, given: Any) -> Bounding:
     if isinstance(given, Bounding):
         return given
-    if not isinstance(given, Mapping):
-        raise ArgumentError('bounding must be a way such as bounding("weigh", rows=3)', "SRD-A001")
-    said = _known("bounding", given, ("method", "rows", "groups", "rows_per_group"))
+    names = ("method", "rows", "groups", "rows_per_group")
+    said = _known("bounding", given, names, 'a way such as bounding("weigh", rows=3)')
     if "method" not in said:
         raise ArgumentError("bounding must say its method: row, sample, weigh, groups or norm", "SRD-A003")
     return bounding(said.pop("method"), **said)
@@ -125,8 +122,10 @@ def _mechanism(name: str, given: Any) -> str:
     return str(given)
 
 
-def _known(where: str, given: Mapping[Any, Any], names: Iterable[str]) -> dict[str, Any]:
-    """Return what is given and not null, if it has these names alone."""
+def _known(where: str, given: Any, names: Iterable[str], wanted: str) -> dict[str, Any]:
+    """Return what is given and not null, if it is a mapping of these names alone."""
+    if not isinstance(given, Mapping):
+        raise ArgumentError(f"{where} must be {wanted}", "SRD-A001")
     for name in given:
         if name not in names:
             raise ArgumentError(f"{where} has no field {str(name)[:60]!r}; it has {', '.join(names)}", "SRD-A001")
@@ -241,6 +240,9 @@ def takes(words: Callable[P, Words]) -> Callable[[Callable[[S, Any], T]], Callab
     def wrapped(method: Callable[[S, Any], T]) -> Callable[Concatenate[S, P], T]:
         @wraps(method)
         def taking(self: S, /, *positional: P.args, **given: P.kwargs) -> T:
+            if positional:
+                name = method.__name__
+                raise ArgumentError(f"{name} takes no value without its word; write {name}(epsilon=1)", "SRD-A001")
             check_names(given, wanted.parameters)
             return method(self, words(*positional, **given))
 
@@ -299,8 +301,7 @@ def _plain(value: Any) -> Any:
             goal = {"within": _decimal(value.amount), "of": value.of, "confidence": _decimal(value.confidence)}
             return goal | ({} if value.size is None else {"size": value.size})
         case Bounding():
-            limits = {name: getattr(value, name) for name in ("rows", "groups", "rows_per_group")}
-            return {"method": value.method} | {name: each for name, each in limits.items() if each is not None}
+            return {"method": value.method} | value.limits
         case Fraction():
             return _decimal(value)
     return value

@@ -17,8 +17,7 @@ from __future__ import annotations
 from typing import Any, Self, TypeVar, overload
 
 from sordino.accounting.budget import Budget
-from sordino.data.account import DataAccount, Protected, check_protected
-from sordino.data.by_day import kind_of_blocks
+from sordino.data.account import DataAccount, Protected, blocks_of, check_protected
 from sordino.data.dataset import Dataset
 from sordino.errors import LedgerError
 from sordino.gate import FREE, Gate, Policy
@@ -123,7 +122,7 @@ class House:
         groups: tuple[str, ...],
         by: str,
     ) -> None:
-        blocks = kind_of_blocks(protected.schema) if isinstance(protected, Dataset) else None
+        blocks = blocks_of(protected)
         known = self.ledger.look(lambda state: state.balances.get(scope.text))
         if known is None:
             if budget is None:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Row
 
 from sordino.accounting.neighbours import Neighbours
-from sordino.data.by_day import kind_of_blocks
-from sordino.data.metadata import Schema
-from sordino.data.ownership import Declaration
+from sordino.data.account import Protected, blocks_of
 from sordino.errors import ArgumentError, LedgerError
 from sordino.gate import Policy
 from sordino.ledger.balance import Balance
@@ -19,9 +17,10 @@ from sordino.ledger.periods import moment
 from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
 
-from .asking.premises import Premises
+from .asking.premises import Declared, Premises
 from .keeping.identity import Principal
 from .keeping.registry import plain_policy, read_policy
+from .kinds.sort import Carried
 from .refusals import StateError, UnknownError
 from .telling.budgets import checked_kind, read_budget
 
@@ -40,8 +39,8 @@ def register(
 
     Everything is checked before anything is stored: the declarations are read and the source is opened.
     """
-    declaration = house.declared(declarations)
-    found = house.open_declared(declaration)
+    declared = house.declared(declarations)
+    found = house.open_declared(declared).protected
     name = found.name
     for other in house.registry.names():
         if other != name and other.lower() == name.lower():
@@ -54,11 +53,11 @@ def register(
     known: Balance | None = house.ledger.look(lambda state: state.balances.get(scope.text))
     checked = read_policy(plain_policy(_policy(policy, None))) if policy is not None else None
     if known is None:
-        house.ledger.open_scope(scope, _rule(scope, budget, found.schema), who.subject)
+        house.ledger.open_scope(scope, _rule(scope, budget, found), who.subject)
     else:
-        _check_same(scope, known.rule, budget, found.schema)
-        _check_same_people(house, declaration)
-    house.registry.put_dataset(name, declarations, who.subject)
+        _check_same(scope, known.rule, budget, found)
+        _check_same_people(house, name, declared)
+    house.registry.put_dataset(name, declared.sort.name, declarations, who.subject)
     if checked is not None:
         house.registry.put_policy(name, checked)
     return name
@@ -139,41 +138,41 @@ def shown_approval(row: Row[Any]) -> dict[str, Any]:
     }
 
 
-def _rule(scope: Scope, budget: Mapping[str, Any] | None, schema: Schema) -> Rule:
+def _rule(scope: Scope, budget: Mapping[str, Any] | None, found: Protected) -> Rule:
     if not budget:
         raise LedgerError(f"{scope} has no budget in this ledger yet; give one, as epsilon: 1", "SRD-L022")
     _known_words("budget", budget, _BUDGET)
     return Rule.open(
         read_budget(budget),
-        unit=schema.unit.name,
-        neighbours=schema.neighbours,
+        unit=found.unit.name,
+        neighbours=found.neighbours,
         refresh=budget.get("refresh"),
-        blocks=kind_of_blocks(schema),
+        blocks=blocks_of(found),
         groups=tuple(sorted(budget.get("groups") or ())),
     )
 
 
-def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, schema: Schema) -> None:
-    if known.unit != schema.unit.name:
+def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, found: Protected) -> None:
+    if known.unit != found.unit.name:
         raise StateError(
-            f"{scope} protects each {known.unit}, and these declarations each {schema.unit.name}: what was spent does "
+            f"{scope} protects each {known.unit}, and these declarations each {found.unit.name}: what was spent does "
             "not carry over; register it under another name, in one group with this one",
             "SRD-S015",
         )
-    if known.neighbours is not schema.neighbours:
+    if known.neighbours is not found.neighbours:
         was = "" if known.neighbours is None else known.neighbours.value
         raise StateError(
-            f"{scope} is protected under {was}, and by these declarations under {schema.neighbours.value}: what was "
+            f"{scope} is protected under {was}, and by these declarations under {found.neighbours.value}: what was "
             "spent does not carry over; register it under another name, in one group with this one",
             "SRD-S015",
         )
-    if known.blocks != kind_of_blocks(schema):
+    if known.blocks != blocks_of(found):
         raise StateError(
             f"{scope} was opened {'with' if known.blocks else 'without'} a budget for each day, and these declarations "
             "say otherwise: what was spent does not carry over; register it under another name",
             "SRD-S015",
         )
-    if budget and _rule(scope, budget, schema).to_plain() != known.to_plain():
+    if budget and _rule(scope, budget, found).to_plain() != known.to_plain():
         raise LedgerError(
             f"{scope} was opened with another budget ({known.budget}); leave the budget out, or change it by "
             "set_budget, with a reason",
@@ -181,29 +180,23 @@ def _check_same(scope: Scope, known: Rule, budget: Mapping[str, Any] | None, sch
         )
 
 
-def _check_same_people(house: Premises, given: Declaration) -> None:
-    """Refuse other days, other owners of rows, other classes: by them, what was spent was spent on somebody else."""
-    row = house.registry.dataset(given.name)
+def _check_same_people(house: Premises, name: str, given: Declared) -> None:
+    """Refuse another sort, or what its sort says must stay: by that, what was spent was spent on somebody else."""
+    row = house.registry.dataset(name)
     if row is None:
         return
-    before = house.read(row.declarations)
-    for what, old, new in _carried(before, given):
+    sorts = "the sort", row.sort, given.sort.name
+    for what, old, new in (sorts, *_carried(house, row, given)):
         if old != new:
             raise StateError(
-                f"{what} of {given.name!r} was {old}, and is {new} in these declarations: what was spent does not "
+                f"{what} of {name!r} was {old}, and is {new} in these declarations: what was spent does not "
                 "carry over; register it under another name, in one group with this one",
                 "SRD-S015",
             )
 
 
-def _carried(before: Declaration, given: Declaration) -> Iterator[tuple[str, object, object]]:
-    """Yield what must stay as it was for the life of a budget, with its name: then and now."""
-    if before.blocks is not None and given.blocks is not None:
-        yield "the column of days", before.blocks.column, given.blocks.column
-    for name in before.tables.keys() & given.tables.keys():
-        if not before.tables[name].is_public:
-            yield f"the owner of a row in table {name!r}", before.owner(name), given.owner(name)
-    yield "the column and the ε of each class", before.personal, given.personal
+def _carried(house: Premises, row: Row[Any], given: Declared) -> Carried:
+    return given.sort.carried(house.read(row.declarations).said, given.said) if row.sort == given.sort.name else ()
 
 
 def _policy(given: Mapping[str, Any], before: Policy | None) -> Policy:

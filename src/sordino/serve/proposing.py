@@ -38,7 +38,7 @@ _WORDS = {
 def proposal(house: Premises, name: str, source: str, unit: str, then: str) -> str:
     """Return declarations to begin with for a source that this service may serve; `then` says what to do with them."""
     wanted = house.declared(yaml_lines({"name": name, "unit": unit, "source": source}))
-    found = house.open_declared(wanted)
+    found: Dataset = house.open_declared(wanted).protected  # type: ignore[assignment]  # no sort is named: tables
     return proposed(found, source_text(found, Path(house.settings.data)), then)
 
 

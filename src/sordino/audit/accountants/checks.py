@@ -1,6 +1,6 @@
 """Laws that every accountant keeps, whatever its calculus.
 
-Two kinds are told apart. *Unsound*: a price lies below what is certainly lost (``accountant_floors.py``), so that
+Two kinds are told apart. *Unsound*: a price lies below what is certainly lost (``floors.py``), so that
 somebody's promise is broken. *Inconsistent*: two ways to write down one run, or a run and a larger one, have prices
 that cannot both be right to within the slack; one of them is then wrong or needlessly dear.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino.accounting.event import Event
-from sordino.accounting.events import Composed, PoissonSampled, Repeated
+from sordino.accounting.events import Composed, PoissonSampled, Repeated, Replaced
 from sordino.errors import ArgumentError, UnsupportedError
 
 from .events import noisier
@@ -130,11 +130,11 @@ def order_check(prices: Prices, event: Event, delta: float) -> Breach | None:
 
 def more_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     """Whoever runs more pays no less."""
-    for words, part in _parts(event):
-        less, all_ = prices(part, delta), prices(event, delta)
-        if less is not None and all_ is not None and prices.below(all_, less):
-            return Breach(all_, less, f"all of it costs {all_:.6g}, {words} {less:.6g}")
-    return None
+    found = (
+        _no_less(prices, (event, delta), (part, delta), f"all of it costs {{:.6g}}, {words} {{:.6g}}")
+        for words, part in _parts(event)
+    )
+    return next((breach for breach in found if breach is not None), None)
 
 
 def _parts(event: Event) -> Iterator[tuple[str, Event]]:
@@ -144,6 +144,8 @@ def _parts(event: Event) -> Iterator[tuple[str, Event]]:
             yield "one run less", Repeated(event.event, count - 1)
         case Composed():
             yield from (("one part alone", part) for part in event.events)
+        case Replaced():
+            yield "where a unit comes or goes", event.event
 
 
 def noise_check(prices: Prices, event: Event, delta: float) -> Breach | None:
@@ -151,10 +153,7 @@ def noise_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     louder = noisier(event)
     if louder is None:
         return None
-    before, after = prices(event, delta), prices(louder, delta)
-    if before is None or after is None or not prices.below(before, after):
-        return None
-    return Breach(before, after, f"{before:.6g} as it is, {after:.6g} with twice the noise")
+    return _no_less(prices, (event, delta), (louder, delta), "{:.6g} as it is, {:.6g} with twice the noise")
 
 
 def rate_check(prices: Prices, event: Event, delta: float) -> Breach | None:
@@ -162,28 +161,22 @@ def rate_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     if not isinstance(event, PoissonSampled):
         return None
     larger = PoissonSampled(event.event, min(Fraction(1), 2 * event.rate))
-    rare, often = prices(event, delta), prices(larger, delta)
-    if rare is None or often is None or not prices.below(often, rare):
-        return None
-    return Breach(often, rare, f"{rare:.6g} at rate {event.rate}, {often:.6g} at {larger.rate}")
+    words = f"{{1:.6g}} at rate {event.rate}, {{0:.6g}} at {larger.rate}"
+    return _no_less(prices, (larger, delta), (event, delta), words)
 
 
 def delta_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     """At a larger δ ε is no larger."""
-    strict, lax = prices(event, delta), prices(event, min(10 * delta, 0.5))
-    if strict is None or lax is None or not prices.below(strict, lax):
-        return None
-    return Breach(strict, lax, f"{strict:.6g} at δ = {delta:g}, {lax:.6g} at ten times that")
+    words = f"{{:.6g}} at δ = {delta:g}, {{:.6g}} at ten times that"
+    return _no_less(prices, (event, delta), (event, min(10 * delta, 0.5)), words)
 
 
 def identity_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     """Sampling at rate 1 is no sampling, and no cheaper."""
-    if isinstance(event, Repeated | Composed | PoissonSampled):
+    if isinstance(event, Repeated | Composed | PoissonSampled | Replaced):
         return None
-    plain, sampled = prices(event, delta), prices(PoissonSampled(event, Fraction(1)), delta)
-    if plain is None or sampled is None or not prices.below(sampled, plain):
-        return None
-    return Breach(sampled, plain, f"{plain:.6g} unsampled, {sampled:.6g} sampled at rate 1")
+    sampled = PoissonSampled(event, Fraction(1))
+    return _no_less(prices, (sampled, delta), (event, delta), "{1:.6g} unsampled, {0:.6g} sampled at rate 1")
 
 
 def inverse_check(prices: Prices, event: Event, delta: float) -> Breach | None:
@@ -195,6 +188,14 @@ def inverse_check(prices: Prices, event: Event, delta: float) -> Breach | None:
     if back is None or back <= delta * 1.1:
         return None
     return Breach(back, delta, f"δ = {delta:.6g} gives ε = {epsilon:.6g}, which gives δ = {back:.6g}")
+
+
+def _no_less(prices: Prices, more: tuple[Event, float], less: tuple[Event, float], words: str) -> Breach | None:
+    """Return the breach, told by `words` of both prices, where `more` costs less than `less`."""
+    said, due = prices(*more), prices(*less)
+    if said is None or due is None or not prices.below(said, due):
+        return None
+    return Breach(said, due, words.format(said, due))
 
 
 def _same(prices: Prices, event: Event, others: list[tuple[str, Event]], delta: float, here: str) -> Breach | None:

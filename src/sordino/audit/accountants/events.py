@@ -26,6 +26,7 @@ from sordino.accounting.events import (
     Pure,
     RandomizedResponse,
     Repeated,
+    Replaced,
 )
 from sordino.audit.dice import Dice
 
@@ -55,10 +56,12 @@ LEAVES: dict[str, Callable[[Dice], Event]] = {
 """A draw of each kind of simple event."""
 
 _SAMPLED = ("gaussian", "laplace")
+_STAYING = ("randomized-response",)
+"""Kinds that are priced for units that keep their place, and so are not replaced."""
 
 
 def tried(dice: Dice, rounds: int) -> Iterator[Event]:
-    """Yield events: in every round each kind alone, a few times, often, beside others, and sampled where it can be."""
+    """Yield events: in every round each kind alone, a few times, often, beside others, sampled and replaced."""
     for _ in range(rounds):
         for name, leaf in LEAVES.items():
             yield leaf(dice)
@@ -69,6 +72,9 @@ def tried(dice: Dice, rounds: int) -> Iterator[Event]:
                 sampled = PoissonSampled(leaf(dice), _one(dice, _RATES))
                 yield from (sampled, Repeated(sampled, _one(dice, _COUNTS)), Composed((sampled, leaf(dice))))
                 yield Repeated(sampled, 1000)
+                yield from (Replaced(sampled), Repeated(Replaced(sampled), _one(dice, _COUNTS)))
+            if name not in _STAYING:
+                yield Replaced(Repeated(leaf(dice), _one(dice, _SHORT)))
 
 
 def _other(dice: Dice) -> Event:
@@ -91,7 +97,7 @@ _QUIETER: dict[type[Event], tuple[str, Fraction]] = {
 def noisier(event: Event) -> Event | None:
     """Return the same event with twice the noise throughout, or None where that is not known."""
     match event:
-        case Repeated() | PoissonSampled():
+        case Repeated() | PoissonSampled() | Replaced():
             inner = noisier(event.event)
             return None if inner is None else replace(event, event=inner)
         case Composed():
@@ -104,12 +110,14 @@ def noisier(event: Event) -> Event | None:
 
 
 def kinds(event: Event) -> frozenset[str]:
-    """Return the kinds of the simple events in an event, sampled ones by name."""
+    """Return the kinds of the simple events in an event, sampled and replaced ones by name."""
     match event:
         case Repeated():
             return kinds(event.event)
         case PoissonSampled():
             return frozenset(f"sampled {each}" for each in kinds(event.event))
+        case Replaced():
+            return frozenset(f"replaced {each}" for each in kinds(event.event))
         case Composed():
             return frozenset().union(*(kinds(part) for part in event.events))
     return frozenset({event.kind})
@@ -124,6 +132,9 @@ def size(event: Event) -> tuple[int, int, int]:
         case PoissonSampled():
             parts, runs, digits = size(event.event)
             return parts + 1, runs, digits + len(str(event.rate))
+        case Replaced():
+            parts, runs, digits = size(event.event)
+            return parts + 1, runs, digits
         case Composed():
             each = [size(part) for part in event.events]
             return 1 + sum(s[0] for s in each), sum(s[1] for s in each), sum(s[2] for s in each)
@@ -144,6 +155,9 @@ def smaller(event: Event) -> Iterator[Event]:
             if len(str(event.rate)) > len("1/2"):
                 yield replace(event, rate=Fraction(1, 2))
             yield from (replace(event, event=inner) for inner in smaller(event.event))
+        case Replaced():
+            yield event.event
+            yield from (Replaced(inner) for inner in smaller(event.event))
         case Composed():
             yield from event.events
             for place, part in enumerate(event.events):

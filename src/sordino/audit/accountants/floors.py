@@ -9,7 +9,7 @@ exponential mechanism between two candidates); from below where they are rounded
 Proof: δ(ε) = E_P[(1 − e^{ε−L})₊] grows with the privacy loss L, so rounding losses down and leaving out outcomes and
 whole events only lowers it; and a bound from one pair of inputs is a bound from below on the worst pair.
 What is sampled has no closed form: there the proven lower end of our privacy loss distribution is taken, and only for
-pairs that are attained (``pld.py``).
+pairs that are attained (``pld.py``). Where a unit is replaced, see ``replaced_floors.py``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
@@ -40,26 +39,17 @@ from sordino.accounting.events import (
     Pure,
     RandomizedResponse,
     Repeated,
+    Replaced,
 )
 from sordino.accounting.pld import accountant as pld
 
-Floats = NDArray[np.float64]
+from .losses import NOTHING, Floats, Losses, power
+from .replaced_floors import apart, has_losses, losses
 
 _LARGEST = 1 << 13  # places of a lattice
 _CELLS = 16  # into which a continuous loss is cut
-_NOTHING = 1e-25  # mass that may be left out
 _SIDES = 8  # ways to tilt a choice between two candidates that are tried
 _FURTHEST = 12.0  # standard deviations of discrete Gaussian noise that are looked at
-
-
-@dataclass(frozen=True)
-class Losses:
-    """Privacy losses ``start + k·step`` with P's mass of each, and the mass of what only P can give (loss ∞)."""
-
-    start: float
-    step: Fraction
-    masses: Floats
-    lost: float = 0.0
 
 
 def lost_at_least(event: Event, delta: float) -> float:
@@ -68,7 +58,7 @@ def lost_at_least(event: Event, delta: float) -> float:
     if any(isinstance(part, PoissonSampled) for part in counted):
         return _by_distribution(counted, delta)
     mu_squared = sum((_mu_squared(part) * count for part, count in counted.items()), Fraction(0))
-    others = {part: count for part, count in counted.items() if type(part) in _PAIRS}
+    others = {part: count for part, count in counted.items() if type(part) in _PAIRS or has_losses(part)}
     if not others:
         return gaussian_epsilon(math.sqrt(mu_squared), delta)
     runs = frozenset(others.items())
@@ -84,6 +74,11 @@ def unrolled(event: Event, count: int = 1) -> Counter[Event]:
             return sum((unrolled(part, count) for part in event.events), Counter())
         case PoissonSampled() if event.rate == 1:
             return unrolled(event.event, count)
+        case Replaced():
+            runs: Counter[Event] = Counter()
+            for part, times in unrolled(event.event, count).items():
+                runs[apart(part)] += times
+            return runs
     return Counter({event: count})
 
 
@@ -201,9 +196,13 @@ def _sides(parts: Mapping[Event, int]) -> range:
     return range(1, _SIDES) if any(isinstance(part, Exponential) for part in parts) else range(1, 2)
 
 
-def _pair(part: Event, side: int) -> Losses:
+def _runs(part: Event, count: int, side: int) -> Losses:
+    """Return what is lost by `count` runs of a simple event."""
+    if isinstance(part, Replaced):
+        return losses(part, count)
     find = _PAIRS[type(part)]
-    return _exponential(part, side) if isinstance(part, Exponential) or find is None else find(part)  # type: ignore[arg-type]
+    one = _exponential(part, side) if isinstance(part, Exponential) or find is None else find(part)  # type: ignore[arg-type]
+    return power(one, count)
 
 
 # ---- composition ----------------------------------------------------------------------------------------------------
@@ -212,26 +211,25 @@ def _pair(part: Event, side: int) -> Losses:
 @lru_cache(maxsize=1024)
 def _composed(parts: frozenset[tuple[Event, int]], mu: float, side: int) -> tuple[Floats, Floats, float]:
     """Return losses, P's mass of each, and the mass of what only P can give."""
-    pairs = [(_pair(part, side), count) for part, count in parts]
-    step = _lattice(pairs, mu)
+    runs = [_runs(part, count, side) for part, count in parts]
+    step = _lattice(runs, mu)
     start, masses, kept = 0.0, np.ones(1), 1.0
-    for pair, count in pairs:
-        places = np.floor(np.arange(len(pair.masses)) * float(pair.step / step) + 1e-9).astype(np.int64)
-        masses = np.convolve(masses, _power(np.bincount(places, pair.masses).astype(np.float64), count))
-        start += pair.start * count
-        kept *= (1 - pair.lost) ** count
+    for each in runs:
+        masses = np.convolve(masses, each.rounded_down(step).masses)
+        start += each.start
+        kept *= 1 - each.lost
     if mu:
         noise = _gaussian_losses(mu, step)
         start, masses = start + noise.start, np.convolve(masses, noise.masses)
     losses: Floats = np.arange(len(masses), dtype=np.float64) * float(step) + start
-    heavy = masses > _NOTHING
+    heavy = masses > NOTHING
     return losses[heavy], masses[heavy] * (1 - 1e-10), 1 - kept
 
 
-def _lattice(pairs: list[tuple[Losses, int]], mu: float) -> Fraction:
+def _lattice(runs: list[Losses], mu: float) -> Fraction:
     """Return a step on which all losses lie, or a coarse one to which they are rounded down."""
-    steps = [pair.step for pair, _ in pairs if len(pair.masses) > 1]
-    width = sum(float(pair.step) * (len(pair.masses) - 1) * count for pair, count in pairs)
+    steps = [each.step for each in runs if len(each.masses) > 1]
+    width = sum(float(each.step) * (len(each.masses) - 1) for each in runs)
     common = steps[0] if steps else Fraction(1)
     for each in steps[1:]:
         common = Fraction(math.gcd(common.numerator * each.denominator, each.numerator * common.denominator)) / (
@@ -240,18 +238,6 @@ def _lattice(pairs: list[tuple[Losses, int]], mu: float) -> Fraction:
     if mu:
         common, width = min(common, Fraction(mu) / 64), width + 2 * _FURTHEST * mu
     return max(common, Fraction(max(width, 1e-9) / _LARGEST))
-
-
-def _power(masses: Floats, count: int) -> Floats:
-    """Return the law of the sum of `count` draws; what weighs nothing is left out at the lower end."""
-    found, square = np.ones(1), masses
-    while True:
-        if count & 1:
-            found = np.convolve(found, square)
-        count >>= 1
-        if not count:
-            return found
-        square = np.convolve(square, square)
 
 
 def _gaussian_losses(mu: float, step: Fraction) -> Losses:

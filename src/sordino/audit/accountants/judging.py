@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from sordino.accounting.event import Event
 from sordino.arguments import whole
@@ -47,15 +47,7 @@ class FailedCheck:
 
     def to_json(self) -> dict[str, object]:
         """Return it as plain values; the event in its canonical form."""
-        return {
-            "check": self.check,
-            "event": json.loads(self.event.to_json()),
-            "delta": self.delta,
-            "said": self.said,
-            "due": self.due,
-            "words": self.words,
-            "unsound": self.unsound,
-        }
+        return vars(self) | {"event": json.loads(self.event.to_json())}
 
     def __str__(self) -> str:
         kind = "unsound" if self.unsound else "inconsistent"
@@ -177,8 +169,6 @@ def _smallest(prices: Prices, check: str, event: Event, delta: float, breach: Br
 
 def shown(event: Event) -> str:
     """Return an event as people read it: ``20 × RandomizedResponse(epsilon=1/2, categories=2)``."""
-    from dataclasses import fields
-
     match event.kind:
         case "repeated":
             return f"{event.count} × {shown(event.event)}"  # type: ignore[attr-defined]
@@ -186,5 +176,7 @@ def shown(event: Event) -> str:
             return " + ".join(shown(part) for part in event.events)  # type: ignore[attr-defined]
         case "poisson-sampled":
             return f"{shown(event.event)} sampled at {event.rate}"  # type: ignore[attr-defined]
+        case "replaced":
+            return f"({shown(event.event)}) for a unit that is replaced"  # type: ignore[attr-defined]
     inner = ", ".join(f"{each.name}={getattr(event, each.name)}" for each in fields(event))
     return f"{type(event).__name__}({inner})"

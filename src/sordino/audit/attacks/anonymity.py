@@ -23,8 +23,6 @@ from sordino.errors import ArgumentError
 
 from .tables import arrow, column, shared_codes
 
-__all__ = ["coarsened"]
-
 Codes = NDArray[np.int64]
 
 

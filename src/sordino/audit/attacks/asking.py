@@ -9,8 +9,6 @@ from typing import Any
 from sordino.errors import ArgumentError, BudgetError
 from sordino.query.ask import TableAccount
 
-__all__ = ["Asker", "Interview", "select", "through"]
-
 Asker = Callable[[str], Any]
 """Takes a question in SQL and returns one number."""
 

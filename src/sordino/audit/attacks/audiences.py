@@ -28,8 +28,6 @@ from .rates import Contrast, Rate
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Reach", "Told", "reach"]
-
 
 @dataclass(frozen=True)
 class Told:

@@ -19,9 +19,7 @@ from sordino.arguments import Number, rational, rounded_up
 from sordino.errors import ArgumentError
 from sordino.query.answer.answer import Answer
 
-from .tables import arrow, claimed_by, count_column, numbers_in, shared_codes
-
-__all__ = ["Beliefs", "by_class", "by_noisy_counts", "odds"]
+from .tables import arrow, claimed_by, codes_of_any, count_column, numbers_in, shared_codes
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -93,7 +91,7 @@ def by_noisy_counts(
     on = [name for name in cells.column_names if name in people.column_names and name not in (secret, counts)]
     names, tables = ["private", "people"], [cells, people]
     (cell_secrets, secrets), kinds = shared_codes(names, tables, [secret])
-    (cell_classes, classes), number = shared_codes(names, tables, on) if on else (_one_class(tables), 1)
+    (cell_classes, classes), number = codes_of_any(names, tables, on)
     noisy = np.full((number, kinds), np.nan)
     noisy[cell_classes, cell_secrets] = numbers_in("private", cells, counts)
     exact = np.bincount(classes * kinds + secrets, minlength=number * kinds).reshape(number, kinds)
@@ -142,7 +140,3 @@ def _scale_of(private: Any) -> float:
             "SRD-A003",
         )
     return float(Fraction(noises[0]["scale"]) * Fraction(noises[0]["step_in_rows"]))
-
-
-def _one_class(tables: list[pa.Table]) -> list[Codes]:
-    return [np.zeros(table.num_rows, dtype=np.int64) for table in tables]

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["CensusReconstruction", "reconstruct_census"]
-
 Histogram = NDArray[np.int64]
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from .integer_program import Columns, Program
 from .published import Fact, Place
 
-__all__ = ["constraints_of"]
-
 _SLACK = 1e-6
 """Of a mean's rounding, so that a value half-way is not lost to floats."""
 

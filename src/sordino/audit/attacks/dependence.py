@@ -24,8 +24,6 @@ from sordino.arguments import numbers, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-__all__ = ["Dependence", "dependence"]
-
 Classes = NDArray[np.int64]
 
 _EDGES = (

@@ -26,8 +26,6 @@ from .drawing import INK, MUTED, PRIVATE, RAW, paper
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Difference", "Estimate", "difference"]
-
 Two = tuple[Asker, Asker]
 
 

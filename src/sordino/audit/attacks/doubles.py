@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from sordino.accounting.curve import Floats
 
-__all__ = ["ANY_DOUBLE", "NUMPY", "TEXTBOOK", "FloatSampler", "lowest_bit", "reachable"]
-
 _UNIT = 2.0**-53
 _AROUND = 4
 """How many u's are tried on either side of the one that the inverse names. With z = −ln u, an error of half a unit in

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Draw", "ImpossibleOutputs", "Trace", "impossible_outputs"]
-
 Draw = Callable[[float, int], Any]
 """Returns so many independent outputs for a true answer."""
 

@@ -34,8 +34,6 @@ from .tables import arrow, shared_codes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Homogeneity", "homogeneity"]
-
 _RULED_OUT = 3
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from sordino.accounting.curve import Floats
 from sordino.errors import ArgumentError
 
-__all__ = ["Program"]
-
 Columns = NDArray[np.int64]
 _INFEASIBLE = 2  # SciPy's number for it
 

@@ -12,8 +12,6 @@ from sordino.accounting.curve import Floats
 from sordino.accounting.tradeoff import TradeOff
 from sordino.arguments import Number, rational
 
-__all__ = ["most_correct", "most_found"]
-
 _RATES = np.unique(np.concatenate([[0.0], np.geomspace(1e-9, 1.0, 4000), np.linspace(0.0, 1.0, 4001)]))
 
 

@@ -27,12 +27,10 @@ from sordino.errors import ArgumentError
 
 from .drawing import RAW, THIRD, draw_contrasts, draw_rates, paper
 from .rates import Contrast, Rate, share_of
-from .tables import arrow, claimed_by, combined, count_column, numbers_in, shared_codes
+from .tables import arrow, claimed_by, codes_of_any, combined, count_column, numbers_in, shared_codes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["Linkage", "link", "uniqueness"]
 
 Codes = NDArray[np.int64]
 
@@ -161,7 +159,7 @@ def _guess(
     """
     tables, names = (cells, people), ["the table", "roll"]
     (cell_secrets, true_secrets), secrets = shared_codes(names, tables, [sensitive])
-    (cell_keys, person_keys), keys = shared_codes(names, tables, on) if on else (_everyone(tables), 1)
+    (cell_keys, person_keys), keys = codes_of_any(names, tables, on)
     overall = np.bincount(cell_secrets, weights=weights, minlength=secrets)
     best = np.full(keys, int(np.argmax(overall)), dtype=np.int64)
     groups = combined(cell_keys, cell_secrets)
@@ -172,7 +170,3 @@ def _guess(
     firsts = order[np.unique(key_of[order], return_index=True)[1]]
     best[key_of[firsts]] = secret_of[firsts]
     return np.asarray(best[person_keys] == true_secrets)
-
-
-def _everyone(tables: Sequence[pa.Table]) -> list[Codes]:
-    return [np.zeros(table.num_rows, dtype=np.int64) for table in tables]

@@ -28,8 +28,6 @@ from .roc import Roc, draw_rocs
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Membership", "membership"]
-
 METHODS = ("likelihood ratio", "distance", "inner product")
 _FLOOR = 1e-3
 """No frequency is taken to be nearer to 0 or 1: one misread letter must not decide everything."""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sordino.accounting.curve import Floats
 from sordino.arguments import Number, probability, rational
-from sordino.audit.claim import Claim
 
 from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, paper
 from .limits import most_found
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["MembershipRoc", "draw"]
+    from .models import ModelMembership
 
 _LEAST_SHOWN = 1e-4
 
@@ -74,21 +72,7 @@ class MembershipRoc:
         return float(np.nextafter(others[allowed], np.inf))
 
 
-class Attacked(Protocol):
-    """What can be drawn."""
-
-    @property
-    def attacks(self) -> Mapping[str, MembershipRoc]:
-        """The curves by name."""
-        ...
-
-    @property
-    def claim(self) -> Claim | None:
-        """The promise that limits them."""
-        ...
-
-
-def draw(raw: Attacked, private: Attacked | None) -> Figure:
+def draw(raw: ModelMembership, private: ModelMembership | None) -> Figure:
     """Return the curves of one training, or of an unprotected and a private one side by side."""
     subtitles = ["as it was trained"] if private is None else ["trained without protection", "trained with noise"]
     if private is not None and private.claim is not None:
@@ -100,7 +84,7 @@ def draw(raw: Attacked, private: Attacked | None) -> Figure:
     return figure
 
 
-def _draw_curves(axes: Axes, shown: Attacked) -> None:
+def _draw_curves(axes: Axes, shown: ModelMembership) -> None:
     rates = np.geomspace(_LEAST_SHOWN, 1, 400)
     axes.plot(rates, rates, color=MUTED, linewidth=1.3, linestyle=(0, (5, 3)), label="mere guessing")
     if shown.claim is not None:

@@ -12,8 +12,7 @@ Gaussian, with confidences on the logit scale, judged by true positives at low r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +23,13 @@ from sordino.accounting.curve import Floats
 from sordino.arguments import array, numbers, whole
 from sordino.audit.claim import Claim
 from sordino.audit.dice import dice
+from sordino.audit.progress import bar
 from sordino.errors import ArgumentError
 
 from .model_roc import MembershipRoc
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-__all__ = ["ModelMembership", "membership_from_logits", "membership_of_models"]
 
 Flags = NDArray[np.bool_]
 
@@ -91,11 +89,11 @@ def membership_of_models(
     rng = dice(seed)
     members = rng.random((number, len(own))) < 0.5
     logits = np.empty((number, len(own), len(kinds)))
-    with _bar(progress, number) as advance:
+    with bar("training models", shown=progress, total=number) as tell:
         for place, (chosen, model_seed) in enumerate(zip(members, rng.integers(0, 2**31, number), strict=True)):
             model = fit(examples[chosen], own[chosen], int(model_seed))
             logits[place] = _logits(model, examples, kinds)
-            advance()
+            tell(place + 1)
     return membership_from_logits(logits, codes, members, claim=claim)
 
 
@@ -209,15 +207,3 @@ def _logits(model: Any, rows: NDArray[Any], kinds: NDArray[Any]) -> Floats:
     logits = np.full((len(rows), len(kinds)), _FLOOR)  # a class that the model never saw is not in its table
     logits[:, np.searchsorted(kinds, model.classes_)] = np.maximum(known, _FLOOR)
     return logits
-
-
-@contextmanager
-def _bar(progress: bool, number: int) -> Iterator[Callable[[], None]]:
-    if not progress:
-        yield lambda: None
-        return
-    from rich.progress import Progress
-
-    with Progress(transient=True) as bars:
-        task = bars.add_task("training models", total=number)
-        yield lambda: bars.advance(task)

@@ -22,8 +22,6 @@ from sordino.accounting.curve import Floats
 from sordino.arguments import rational, whole
 from sordino.errors import ArgumentError
 
-__all__ = ["Fact", "Place", "Record", "counts_by"]
-
 Mask = NDArray[np.bool_]
 Record = Mapping[str, Any]
 Group = Mapping[str, Any] | Callable[[Record], bool] | Mask | None

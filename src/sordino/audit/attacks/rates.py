@@ -19,8 +19,6 @@ from sordino.audit.confidence import at_least, at_most
 
 from .limits import most_found
 
-__all__ = ["Contrast", "Rate", "share_of"]
-
 _ENOUGH = 1 - Fraction(1, 10**6)
 """The confidence at which an attack is said to do better than its claim allows."""
 

@@ -32,8 +32,6 @@ from .tables import arrow, claimed_by, count_column, numbers_in, shared_codes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["RatingsLinked", "link_ratings"]
-
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
 _RATING_SCALE, _DAY_SCALE, _ECCENTRICITY = 1.5, 30.0, 1.5

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Asked", "Reconstruction", "reconstruct", "subset_counts"]
-
 Bits = NDArray[np.bool_]
 
 _METHODS = ("least squares", "linear program")

@@ -25,8 +25,6 @@ from .reconstruction import reconstruct, subset_counts
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Sweep", "sweep_noise"]
-
 _RATIOS = tuple(np.geomspace(0.05, 20, 12))
 
 

@@ -24,8 +24,6 @@ from .rates import Rate, share_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Roc", "draw_rocs"]
-
 _THRESHOLDS = 40
 _COLOURS = (RAW, PRIVATE, "#3a8f5c", "#8a5fbf")
 

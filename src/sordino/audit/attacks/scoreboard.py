@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_matches", "in_parts"]
-
 Scores = NDArray[np.float64]
 _LARGEST_PART = 1_000_000
 """Scores that are held at a time."""

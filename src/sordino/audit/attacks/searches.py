@@ -34,8 +34,6 @@ from .tables import arrow, claimed_by, shared_codes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SearchesLinked", "link_searches"]
-
 Codes = NDArray[np.int64]
 _ECCENTRICITY = 1.5
 

@@ -15,8 +15,6 @@ from sordino.arguments import Number
 from sordino.errors import ArgumentError
 from sordino.query.answer.answer import Answer
 
-__all__ = ["arrow", "claimed_by", "column", "combined", "count_column", "numbers_in", "shared_codes"]
-
 Codes = NDArray[np.int64]
 
 
@@ -58,12 +56,17 @@ def shared_codes(names: Sequence[str], tables: Sequence[pa.Table], on: Sequence[
     """
     if isinstance(on, str) or not on:
         raise ArgumentError("name the columns to compare as a list of one or more names", "SRD-A001")
+    return codes_of_any(names, tables, on)
+
+
+def codes_of_any(names: Sequence[str], tables: Sequence[pa.Table], on: Sequence[str]) -> tuple[list[Codes], int]:
+    """Return the same for any number of columns: without one, all rows are alike."""
     codes = np.zeros(sum(table.num_rows for table in tables), dtype=np.int64)
     for wanted in on:
         parts = [column(name, table, wanted) for name, table in zip(names, tables, strict=True)]
         codes = combined(codes, _encoded(wanted, parts))
     ends = np.cumsum([table.num_rows for table in tables])[:-1]
-    return list(np.split(codes, ends)), int(codes.max(initial=-1)) + 1
+    return list(np.split(codes, ends)), int(codes.max(initial=-1 if on else 0)) + 1
 
 
 def combined(first: Codes, second: Codes) -> Codes:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Timed", "timing", "timing_of_outcomes"]
-
 Clock = Callable[[], float]
 _COLOURS = (RAW, PRIVATE, "#3a8f5c", "#8a5fbf", "#b7791f")
 

@@ -26,8 +26,6 @@ from .drawing import INK, PRIVATE, RAW, paper
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Trace", "Track", "track"]
-
 
 @dataclass(frozen=True)
 class Trace:

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from sordino.arguments import one_of, rational, whole
 from sordino.audit.dice import dice
-from sordino.audit.measuring import Measured
+from sordino.audit.measured import Measured
 from sordino.errors import ArgumentError
 
 from . import tampering

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.audit.claim import Claim
-from sordino.audit.measuring import Measured, measure
+from sordino.audit.measured import Measured
+from sordino.audit.measuring import measure
 from sordino.audit.subject import Subject
 from sordino.audit.verdict import CHANCE
 from sordino.errors import SordinoError

@@ -18,8 +18,6 @@ from sordino.arguments import Number, array, rational, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-__all__ = ["ExampleCanaries", "GradientCanaries"]
-
 Flags = NDArray[np.bool_]
 
 

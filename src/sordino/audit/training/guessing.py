@@ -18,8 +18,6 @@ from sordino.accounting.tradeoff import TradeOff
 
 from .guessing_curve import chance_of_guesses_on, least_epsilon_on_curve
 
-__all__ = ["chance_of_guesses", "least_epsilon"]
-
 _LARGEST = 700.0  # beyond it e^ε is no float; no number of canaries proves as much
 _HALVINGS = 50
 

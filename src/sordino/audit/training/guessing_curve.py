@@ -28,8 +28,6 @@ from scipy.special import ndtr, ndtri
 from sordino.accounting.curve import Floats
 from sordino.accounting.tradeoff import TradeOff
 
-__all__ = ["chance_of_guesses_on", "least_epsilon_on_curve", "least_mu"]
-
 Flags = NDArray[np.bool_]
 
 _SMALLEST = 1e-15

@@ -22,8 +22,6 @@ from sordino.errors import ArgumentError
 
 from .training_audit import TrainingAudit
 
-__all__ = ["many_runs"]
-
 _FEWEST = 200
 
 

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -18,14 +17,13 @@ from sordino.accounting.tradeoff import TradeOff
 from sordino.arguments import Number, numbers, probability, rational, rounded_up, whole
 from sordino.audit.claim import Claim
 from sordino.audit.dice import dice
+from sordino.audit.progress import bar
 from sordino.audit.verdict import CHANCE
 from sordino.errors import ArgumentError
 
 from .guessing import chance_of_guesses, least_epsilon
 from .guessing_curve import chance_of_guesses_on, least_mu
 from .training_audit import TrainingAudit
-
-__all__ = ["one_run"]
 
 Flags = NDArray[np.bool_]
 Plan = tuple[int, int, float]
@@ -73,7 +71,7 @@ def one_run(
     at, doubt = _delta(delta, promised), 1 - float(probability("confidence", confidence))
     plans = _plans(count, guesses)
     included = _coins(count, seed)
-    with _waiting(progress):
+    with bar("training once", shown=progress, total=None):  # nobody knows from outside how far one training is
         outcome = train(included.copy())
     scores = _scores(outcome if score is None else score(outcome), count)
     tried = [(_correct(scores, included, sure_in, sure_out), sure_in + sure_out) for sure_in, sure_out, _ in plans]
@@ -110,19 +108,6 @@ def _coins(count: int, seed: int | None) -> Flags:
     """Throw the coins, from a seed that is spelt out: a training with the same seed must not draw the same numbers."""
     words = None if seed is None else sha256(f"the coins of one run {whole('seed', seed, least=0)}".encode()).digest()
     return dice(None if words is None else int.from_bytes(words)).random(count) < 0.5
-
-
-@contextmanager
-def _waiting(progress: bool) -> Iterator[None]:
-    """Show a bar without an end: nobody knows from outside how far one training is."""
-    if not progress:
-        yield
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    with Progress(TextColumn("training once"), BarColumn(), TimeElapsedColumn(), transient=True) as bars:
-        bars.add_task("training", total=None)
-        yield
 
 
 def _delta(delta: Number | None, claim: Claim | None) -> float:

@@ -10,8 +10,6 @@ from sordino.accounting import gaussian
 from sordino.audit.claim import Claim
 from sordino.audit.verdict import Verdict
 
-__all__ = ["TrainingAudit"]
-
 
 @dataclass(frozen=True)
 class TrainingAudit:

@@ -18,7 +18,6 @@ from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.periods import moment
 from sordino.ledger.receipt import Receipt
-from sordino.ledger.rule import Rule
 from sordino.ledger.vectors import vector_text
 from sordino.version import VERSION as SORDINO_VERSION
 
@@ -97,8 +96,9 @@ def spent(book: Book, now: int) -> Spending:
     return replay(steps, now)
 
 
-def head(subject: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how every report begins."""
+def head(subject: Mapping[str, Any], key: str, note: str) -> dict[str, Any]:
+    """Return how every report begins: what it is about, and the ledger's `key` and signed checkpoint, the `note`."""
+    checkpoint = Checkpoint.open(note, VerifyingKey.parse(key))
     return {
         "format": FORMAT,
         "v": VERSION,
@@ -107,6 +107,7 @@ def head(subject: Mapping[str, Any]) -> dict[str, Any]:
         "subject": dict(subject),
         "limits": list(LIMITS),
         "documentation": DOCUMENTATION,
+        "ledger": {"key": key, "origin": checkpoint.origin, "size": checkpoint.size, "checkpoint": note},
     }
 
 
@@ -134,15 +135,9 @@ def _content(
     source: Source, book: Book, spending: Spending, rows: list[dict[str, Any]], subject: Mapping[str, Any]
 ) -> dict[str, Any]:
     rule = spending.rule
-    checkpoint = Checkpoint.open(source.note, VerifyingKey.parse(source.key))
-    return head(subject) | {
-        "ledger": {
-            "key": source.key,
-            "origin": checkpoint.origin,
-            "size": checkpoint.size,
-            "checkpoint": source.note,
-        },
-        "protected": protected(rule),
+    relation = None if rule.neighbours is None else rule.neighbours.value
+    return head(subject, source.key, source.note) | {
+        "protected": protected(rule.unit, relation, rule.promise),
         "budget": {
             "text": str(rule.budget),
             "calculus": rule.budget.calculus,
@@ -168,17 +163,12 @@ def _content(
     }
 
 
-def protected(rule: Rule) -> dict[str, Any]:
+def protected(unit: Any, relation: Any, promise: Any) -> dict[str, Any]:
     """Return who is protected, against what, and what that promises."""
     from sordino.serve.telling.event_words import neighbours
 
-    relation = None if rule.neighbours is None else rule.neighbours.value
-    return {
-        "unit": rule.unit,
-        "neighbours": relation,
-        "neighbours_in_words": neighbours(relation, rule.unit),
-        "promise": rule.promise,
-    }
+    words = neighbours(relation, unit)
+    return {"unit": unit, "neighbours": relation, "neighbours_in_words": words, "promise": promise}
 
 
 def _spent(spending: Spending, charges: Sequence[Charged]) -> dict[str, Any]:

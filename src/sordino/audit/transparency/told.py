@@ -12,15 +12,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from sordino.accounting.event import Event
-from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.entries import Reserved, Settled, from_bytes
-from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.receipt import Receipt
 from sordino.ledger.scope import Scope
 from sordino.serve.afar.remote import part
 
 from .book import Charged
-from .content import COMPOSITION, completed, head, mechanisms, rounded, without_answer
+from .content import COMPOSITION, completed, head, mechanisms, protected, rounded, without_answer
 from .released import share_text, told_hiding, told_noise, told_parts, told_release
 from .sources import released_body
 from .statements import Statements
@@ -82,23 +80,9 @@ def _row(each: Plain) -> dict[str, Any]:
 
 
 def _content(connection: Connection, found: Plain, rows: list[dict[str, Any]], subject: Plain) -> dict[str, Any]:
-    from sordino.serve.telling.event_words import neighbours
-
     signed, budget = connection.remote.get("/ledger/checkpoint"), found["budget"]
-    checkpoint = Checkpoint.open(signed["note"], VerifyingKey.parse(signed["key"]))
-    return head(subject) | {
-        "ledger": {
-            "key": signed["key"],
-            "origin": checkpoint.origin,
-            "size": checkpoint.size,
-            "checkpoint": signed["note"],
-        },
-        "protected": {
-            "unit": found["unit"],
-            "neighbours": found["neighbours"],
-            "neighbours_in_words": neighbours(found["neighbours"], found["unit"]),
-            "promise": found["promise"],
-        },
+    return head(subject, signed["key"], signed["note"]) | {
+        "protected": protected(found["unit"], found["neighbours"], found["promise"]),
         "budget": {
             "text": budget["budget"],
             "calculus": budget["calculus"],

@@ -16,13 +16,13 @@ import pyarrow as pa
 
 from sordino.accounting.event import Event
 from sordino.accounting.plan import Files
-from sordino.arguments import Number, probability
+from sordino.arguments import Number, probability, whole
 from sordino.errors import ArgumentError
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Estimate, Interval
 from sordino.query.estimate.evaluate import Evaluated
 
-from .arrow import column_array, ends_arrays
+from .arrow import column_array, ends_arrays, to_json
 from .display import Cell, cells, width
 
 if TYPE_CHECKING:
@@ -113,22 +113,17 @@ class Answer:
 
     def head(self, rows: int) -> Answer:
         """Return the first rows."""
-        return self._with(
-            {name: column.take(np.arange(min(rows, len(self)))) for name, column in self._columns.items()}
-        )
+        first = np.arange(min(whole("rows", rows, least=0), len(self)))
+        return self._with({name: column.take(first) for name, column in self._columns.items()})
 
     def _with(self, columns: Mapping[str, Evaluated]) -> Answer:
-        return Answer(
-            list(columns),
-            list(columns.values()),
-            notes=self.notes,
-            details=self.details,
-            events=self.events,
-            confidence=self.confidence,
-        )
+        said: dict[str, Any] = {name: getattr(self, name) for name in ("notes", "details", "events", "confidence")}
+        return Answer(list(columns), list(columns.values()), **said)
 
     def to_arrow(self, intervals: bool = False, confidence: Number | None = None) -> pa.Table:
         """Return an Arrow table; with `intervals` noisy columns are followed by ``<name>_low`` and ``<name>_high``."""
+        if not isinstance(intervals, bool):
+            raise ArgumentError("intervals must be True or False; say how sure by confidence=0.9", "SRD-A001")
         level = self.confidence if confidence is None else confidence
         arrays: dict[str, pa.Array] = {}
         taken = set(self.names)
@@ -154,8 +149,6 @@ class Answer:
 
     def to_json(self) -> str:
         """Return all that is released as one JSON text: columns with their intervals, notes and details."""
-        from .text import to_json
-
         return to_json(self)
 
     files: ClassVar[Files] = MappingProxyType({})
@@ -184,15 +177,13 @@ class Answer:
         return f"{100 * float(self.confidence):.6g} %"
 
     def __repr__(self) -> str:
-        lines = _table({name: (self._is_number(name), shown) for name, shown in self.cells(_ROWS_SHOWN).items()})
+        shown = self.cells(_ROWS_SHOWN)
+        lines = _table({name: (self._columns[name].kind.is_number, shown[name]) for name in shown})
         if len(self) > _ROWS_SHOWN:
             lines.append(f"… {len(self) - _ROWS_SHOWN:,} more rows")
         if self.noisy_names:
             lines.append(f"intervals at {self.confidence_text}")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
-
-    def _is_number(self, name: str) -> bool:
-        return self._columns[name].kind.is_number
 
     def _repr_html_(self) -> str:
         from .html import page

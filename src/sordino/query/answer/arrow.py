@@ -1,13 +1,15 @@
-"""Columns of an answer as Arrow arrays, and as lists. Types follow from the plan alone, never from values.
+"""Columns of an answer as Arrow arrays, as lists, and as JSON. Types follow from the plan alone, never from values.
 
 Lists do not go by way of Arrow, which loads pandas, where it is installed, to make an array of anything.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
-from typing import Any
+from datetime import date
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +18,9 @@ from sordino.data.kinds import Kind
 from sordino.query.estimate.convolution import Floats
 from sordino.query.estimate.estimate import Picked, Several
 from sordino.query.estimate.evaluate import Evaluated
+
+if TYPE_CHECKING:
+    from .answer import Answer
 
 _TYPES = {
     Kind.BOOLEAN: pa.bool_(),
@@ -84,3 +89,44 @@ def _lists(values: Floats, labels: tuple[str, ...] | None, whole: bool) -> pa.Ar
     if labels is not None:
         flat = pa.StructArray.from_arrays([pa.array(list(labels) * groups, type=pa.string()), flat], ["label", "value"])
     return pa.ListArray.from_arrays(pa.array(np.arange(groups + 1) * parts, type=pa.int32()), flat)
+
+
+def to_json(answer: Answer) -> str:
+    """Return an answer as one JSON text, of which a ledger keeps the digest, and which a service sends.
+
+    It has columns (name, kind, values, low and high ends where there is noise), notes, confidence and details.
+    """
+    columns = []
+    for name in answer.names:
+        column = answer.column(name)
+        body: dict[str, Any] = {"name": name, "kind": _kind(column), "values": column_list(column)}
+        ends = column.interval(answer.confidence)
+        if ends is not None:
+            body["low"], body["high"] = map(number_list, ends)
+        columns.append(_json(body))
+    whole = {
+        "columns": columns,
+        "confidence": float(answer.confidence),
+        "notes": answer.notes,
+        "details": answer.details,
+    }
+    return json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _kind(column: Evaluated) -> str:
+    """Return what the values are: a count with noise of fractions is a real number, until it is rounded."""
+    bare = column.bare
+    whole = all(part.whole for part in bare.parts) if isinstance(bare, Several) else column.whole or not column.noisy
+    fractional = column.kind is Kind.INTEGER and not whole and not isinstance(bare, Picked)
+    return (Kind.REAL if fractional else column.kind).value
+
+
+def _json(value: Any) -> Any:
+    """Return what JSON can hold: dates as ISO texts, ends without a limit as null."""
+    if isinstance(value, dict):
+        return {key: _json(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_json(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

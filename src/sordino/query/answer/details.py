@@ -44,39 +44,21 @@ def build_details(
 ) -> dict[str, Any]:
     """Return a dictionary that JSON can hold: exact numbers are texts, as in events.
 
-    Args:
-        question: the text of the question, as the analyst wrote it or as it is shown.
-        dataset: the name of the data set.
-        bound: whose presence is protected, and against which change.
-        event: everything that was run.
-        price: what it cost, such as ε, δ and ρ.
-        bounding: how much one unit may weigh.
-        noises: what was made noisy, and by which laws.
-        plan: whatever else the plan says of itself.
-        moment: when it was run; now, if not given.
+    `question` is its text, `plan` whatever else the plan says of itself, `moment` when it was run (now, if not given).
     """
     return {
         "question": question,
         "dataset": dataset,
         "unit": bound.unit.name,
         "neighbours": bound.neighbours.value,
-        "price": {name: _exact(value) for name, value in price.items()},
+        "price": {name: None if value is None else str(value) for name, value in price.items()},
         "event": event.to_json(),
-        "bounding": _limits(bounding),
+        "bounding": {"method": bounding.method, **bounding.limits},
         "noise": [_noise(each) for each in noises],
         "plan": dict(plan or {}),
         "sordino": VERSION,
         "time": (moment or datetime.now(UTC)).astimezone(UTC).isoformat(timespec="seconds"),
     }
-
-
-def _exact(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _limits(bounding: Bounding) -> dict[str, Any]:
-    limits = {name: getattr(bounding, name) for name in ("rows", "groups", "rows_per_group")}
-    return {"method": bounding.method, **{name: limit for name, limit in limits.items() if limit is not None}}
 
 
 def _noise(noisy: Noisy) -> dict[str, Any]:

@@ -62,10 +62,11 @@ def width(text: str) -> int:
 
 def _decimals(reaches: Floats) -> int:
     """Return how many decimals show two digits of the usual reach."""
-    usual = reaches[np.isfinite(reaches) & (reaches > 0)]
+    usual = np.sort(reaches[np.isfinite(reaches) & (reaches > 0)])
     if not len(usual):
         return 2
-    return max(0, 1 - math.floor(math.log10(float(np.median(usual)))))
+    middle = usual[(len(usual) - 1) // 2 : len(usual) // 2 + 1]  # np.median would load numpy.ma for it
+    return max(0, 1 - math.floor(math.log10(float(np.mean(middle)))))
 
 
 def _number(value: float, decimals: int) -> str:

@@ -1,10 +1,17 @@
 """Each person's rows, bounded by that person's rows alone; the methods of ``bounding.py`` in the engine.
 
 **Guarantee**: which rows are kept and what they weigh is a function of the owner's own rows and of the salt. Where rows
-are chosen they are first numbered, in the order of a keyed hash of all that the query uses of them and then of that
-content itself: a tie is between rows that are equal in everything, so no order of storage matters. The rows kept are
-those whose *numbers* have the smallest keyed hashes, so that equal rows, too, are chosen one by one: by their content
-alone, all of them would be kept or none. Weights are whole numbers rounded down:
+are ordered, it is by a keyed hash of all that the query uses of them and then by that content itself: a tie is between
+rows that are equal in everything, so no order of storage matters.
+
+*sample*: of an owner's n rows, at the places i = 0 to n − 1 of that order, those are kept with (k·i + u) mod n < k,
+where u is a keyed hash of the owner (systematic sampling). If n ≤ k these are all. Else, of every n starts u in a row
+each place has exactly k that keep it, for as u runs through the residues mod n, so does k·i + u: with u below 2^60 each
+row is kept with the probability k/n but for n/2^60 of it. Exactly k are kept: k·i + u has a remainder below k where it
+is the first to reach a multiple of n, so ⌊(k·i + u)/n⌋ is then one more than for i − 1, else the same, and from i = −1
+to n − 1 it rises by k in all. Rows that differ are in a random order, so all sets of k of them are as likely. Equal
+rows lie side by side, so they are kept in their share of n, rounded up or down; by their hashes alone all of them would
+be kept or none. (An owner has fewer than 2^62/k rows, or k·i would not fit.) Weights are whole numbers rounded down:
 
 *weigh*, *groups*: ω = min(W, ⌊k·W/n⌋), so n rows weigh n·ω ≤ k·W. The quotient is taken in floats: k·W ≤ 2^47, and if
 k·W/n < q for a whole q then q − k·W/n ≥ 1/n, which is more than the rounding of a quotient near q for every n < 2^53.
@@ -25,16 +32,15 @@ from ibis.expr import datatypes as dt
 
 from sordino.query.model.bounding import WEIGHT_UNIT, Bounding
 
-from .hashing import keyed_hash
+from .hashing import keyed_hash, keyed_number
 from .measures import whole
-from .packing import Field, can_pack, narrowest, sample_packed
+from .packing import PACKED, Field, can_pack, narrowest, pack, unpack
 from .scan import OWNER
 from .values import real
 
 WEIGHT = "weight__"
 ROWS = "rows__"
 _RANK = "rank__"
-_NUMBER = "number__"
 _SQUARE = "square__"
 _HAIR = 1 - 2.0**-40
 _NARROW_WEIGHT = narrowest(0, WEIGHT_UNIT)
@@ -78,21 +84,27 @@ def _all_rows(rows: ibis.Table, setting: Setting) -> ibis.Table:
 
 
 def _sample(rows: ibis.Table, setting: Setting) -> ibis.Table:
-    """Return at most `rows` rows of each owner, first by the hash of their numbers."""
-    limit, fields = setting.bounding.linf, setting.fields
-    if fields is not None and can_pack(setting.engine, fields, limit):
-        return sample_packed(rows, fields, setting.salt, limit)
-    content = [name for name in rows.columns if name != OWNER]
-    numbered = _ranked(rows, setting, content).rename({_NUMBER: _RANK})
-    ranked = _ranked(numbered, setting, [_NUMBER])
-    return ranked.filter(ranked[_RANK] < whole(limit)).drop(_RANK, _NUMBER)
+    """Return at most `rows` rows of each owner."""
+    fields = setting.fields
+    if fields is None or not can_pack(setting.engine, fields):
+        return _systematic(rows, setting, _order(rows, setting, [name for name in rows.columns if name != OWNER]))
+    packed = pack(rows, fields, setting.salt)
+    return unpack(_systematic(packed, setting, [packed[PACKED]]), fields)
 
 
-def _ranked(rows: ibis.Table, setting: Setting, content: list[str]) -> ibis.Table:
+def _systematic(rows: ibis.Table, setting: Setting, order: list[Any]) -> ibis.Table:
+    """Return of each owner's n rows those at the places i with (k·i + u) mod n < k."""
+    window = ibis.window(group_by=rows[OWNER], order_by=order, preceding=None, following=None)
+    placed = rows.mutate(**{_RANK: ibis.row_number().over(window), ROWS: rows.count().over(window)})
+    start = keyed_number(setting.engine, setting.salt, placed[OWNER])
+    limit = whole(setting.bounding.linf)
+    return placed.filter((placed[_RANK] * limit + start) % placed[ROWS] < limit).select(*rows.columns)
+
+
+def _order(rows: ibis.Table, setting: Setting, content: list[str]) -> list[Any]:
+    """Return what rows are ordered by: a keyed hash, and then what it is of."""
     columns = [rows[name] for name in content]
-    order = [keyed_hash(setting.engine, setting.salt, [rows[OWNER], *columns]), *columns]
-    rank = ibis.row_number().over(ibis.window(group_by=rows[OWNER], order_by=order))
-    return rows.mutate(**{_RANK: rank})
+    return [keyed_hash(setting.engine, setting.salt, [rows[OWNER], *columns]), *columns]
 
 
 def _weigh(rows: ibis.Table, setting: Setting) -> ibis.Table:
@@ -113,7 +125,8 @@ def _share(count: Any, limit: int) -> Any:
 
 def _weigh_groups(bundles: ibis.Table, setting: Setting) -> ibis.Table:
     """Return at most `groups` bundles of each owner, first by the hash of owner and key."""
-    ranked = _ranked(bundles, setting, list(setting.groups))
+    order = _order(bundles, setting, list(setting.groups))
+    ranked = bundles.mutate(**{_RANK: ibis.row_number().over(group_by=OWNER, order_by=order)})
     most = setting.bounding.l0
     assert most is not None  # noqa: S101  (the method has it)
     kept = ranked.filter(ranked[_RANK] < whole(most)).drop(_RANK)

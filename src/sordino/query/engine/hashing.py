@@ -8,14 +8,19 @@ can write rows that are always kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
 import ibis
 
+from .measures import whole
+
 Mix = Callable[[Any, Any], Any]
 """From what was hashed so far and one more column to the next hash."""
 Finish = Callable[[Any], Any]
+_BITS = 60
+"""Of a keyed number."""
 
 
 def _builtin(name: str, result: str) -> Mix:
@@ -67,14 +72,44 @@ def _as_it_is(state: Any) -> Any:
     return state
 
 
-_BY_ENGINE: dict[str, tuple[Mix, Finish]] = {
-    "duckdb": (_duckdb, _duckdb_finish),
-    "pyspark": (_spark, _as_it_is),
-    "postgres": (_postgres, _as_it_is),
+def _of_unsigned(mixed: Any) -> Any:
+    return (mixed & ibis.literal(2**_BITS - 1, type="uint64")).cast("int64")
+
+
+def _of_signed(mixed: Any) -> Any:
+    return mixed & ibis.literal(2**_BITS - 1, type="int64")
+
+
+def _of_digits(mixed: Any) -> Any:
+    """Return the number that the first digits to the base of 16 write."""
+    alphabet = ibis.literal("0123456789abcdef")
+    digits = [alphabet.find(mixed.substr(place, 1)) for place in range(_BITS // 4)]
+    return reduce(lambda number, digit: number * whole(16) + digit, digits, whole(0))
+
+
+@dataclass(frozen=True)
+class _Hash:
+    """How an engine hashes: column after column, at the end once more, and what number the result gives."""
+
+    mix: Mix
+    finish: Finish = _as_it_is
+    number: Finish = _of_signed
+
+
+_BY_ENGINE = {
+    "duckdb": _Hash(_duckdb, _duckdb_finish, _of_unsigned),
+    "pyspark": _Hash(_spark),
+    "postgres": _Hash(_postgres),
 }
+_ELSEWHERE = _Hash(_portable, number=_of_digits)
 
 
 def keyed_hash(engine: str, salt: Any, columns: Iterable[Any]) -> Any:
     """Return a hash of the columns under the salt (`salt_on` the engine), as a column that can be ordered by."""
-    mix, finish = _BY_ENGINE.get(engine, (_portable, _as_it_is))
-    return finish(reduce(mix, columns, salt))
+    hashing = _BY_ENGINE.get(engine, _ELSEWHERE)
+    return hashing.finish(reduce(hashing.mix, columns, salt))
+
+
+def keyed_number(engine: str, salt: Any, column: Any) -> Any:
+    """Return a hash of one column under the salt as a number from 0 to 2^60 − 1."""
+    return _BY_ENGINE.get(engine, _ELSEWHERE).number(keyed_hash(engine, salt, [column]))

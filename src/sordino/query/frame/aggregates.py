@@ -7,7 +7,7 @@ are meant to be written ``so.sum``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -155,18 +155,19 @@ def median(column: Column) -> Aggregated:
 
 def quantile(column: Column, fractions: Any) -> Aggregated:
     """Return the value that a fraction of all values is below, or a list of them for a list of fractions."""
-    asked = constant(fractions) if isinstance(fractions, int | float) else [*constants("fractions", fractions)]
-    return _of("QUANTILE", "quantile", column, given=(asked,))
+    value = named(column)
+    asked = [*constants("fractions", fractions)] if isinstance(fractions, Iterable) else constant(fractions)
+    return _of("QUANTILE", "quantile", value, given=(asked,))
 
 
 def histogram(column: Column, edges: Any) -> Aggregated:
     """Return how many values lie between neighbouring edges; `edges` may be a number of equal bins over the bounds."""
-    if isinstance(edges, int):
-        return _of("HISTOGRAM", "histogram", column, given=(whole("edges", edges, least=1),))
+    value = named(column)
+    if not isinstance(edges, Iterable):
+        return _of("HISTOGRAM", "histogram", value, given=(whole("edges", edges, least=1),))
     listed = constants("edges", edges)
     if len(listed) < 2:
         raise ArgumentError("a histogram needs two edges at least, or a number of bins", "SRD-A003")
-    value = named(column)
     said = f"histogram({shown(value)}, {list(listed)!r})"
     return Aggregated("HISTOGRAM", said, [value], [constant_node(one) for one in listed])
 
@@ -183,7 +184,7 @@ def correlation(one: Column, other: Column) -> Aggregated:
 
 def top(column: Column, k: int = 1) -> Aggregated:
     """Return the `k` most frequent values of a column whose keys are declared."""
-    return _of("TOP", "top", column, given=(whole("k", k, least=1),))
+    return _of("TOP", "top", named(column), given=(whole("k", k, least=1),))
 
 
 def regression(explained: Column, *by: Column) -> Aggregated:

@@ -12,15 +12,6 @@ from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.expression import Value
 from sordino.query.model.literals import literal
 
-_READ: tuple[tuple[type, Callable[[Any], Value]], ...] = (
-    (bool, bool),  # before int, and datetime before date: the first one is of the second's type, too
-    (int, int),
-    (float, float),
-    (str, str.__str__),
-    (datetime, lambda moment: datetime.combine(moment.date(), moment.timetz())),
-    (date, lambda day: date(day.year, day.month, day.day)),
-)
-
 
 def constant(value: Any) -> Value:
     """Return the value as a question can hold it; refuse what it cannot.
@@ -29,14 +20,10 @@ def constant(value: Any) -> Value:
     >>> constant(np.int32(3))
     3
     """
-    if hasattr(value, "item"):
-        value = value.item()  # a scalar of NumPy
-    for kind, read in _READ:
-        if isinstance(value, kind):
-            if value != value:  # NaN, and pandas' NaT
-                raise QuestionError("a missing value cannot be part of a question; write .is_null()", "SRD-Q104")
-            value = read(value)
-            break
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        value = value.item()  # a scalar of NumPy, and no array or column of one value
+    if isinstance(value, float | date) and value != value:  # NaN, and pandas' NaT
+        raise QuestionError("a missing value cannot be part of a question; write .is_null()", "SRD-Q104")
     return literal(value).value
 
 

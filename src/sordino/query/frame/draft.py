@@ -137,10 +137,8 @@ class Arranged(ABC):
     def limit(self, count: int, offset: int = 0) -> Self:
         """Keep the first groups, `offset` of them left out. It comes last."""
         self._refuse_after_limit("limit")
-        most, skipped = (
-            whole("count", count, least=0, most=_MOST_ROWS),
-            whole("offset", offset, least=0, most=_MOST_ROWS),
-        )
+        most = whole("count", count, least=0, most=_MOST_ROWS)
+        skipped = whole("offset", offset, least=0, most=_MOST_ROWS)
         text = f"{self._draft.text}.limit({most}{f', {skipped}' if skipped else ''})"
         return self._redrafted(replace(self._draft, limit=most, offset=skipped, text=text))
 

@@ -7,6 +7,7 @@ an operator is a text, and ``col`` names a column.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
@@ -51,17 +52,61 @@ class Place:
         return exp.Column(this=identifier(name))
 
 
+Operator = Callable[["Formula", Any], "Formula"]
+
+
+def _binary(kind: type[exp.Expr]) -> Callable[[exp.Expr, exp.Expr], exp.Expr]:
+    return lambda left, right: kind(this=left, expression=right)
+
+
+def _floored(left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return function("FLOOR", exp.Div(this=left, expression=right))
+
+
+def _operator(sign: str, build: Build) -> Operator:
+    def applied(left: Formula, other: Any) -> Formula:
+        right = as_formula(other)
+        return Formula(f"{enclosed(left)} {sign} {enclosed(right)}", (left, right), build, compound=True)
+
+    return applied
+
+
+def _reflected(operation: Operator) -> Operator:
+    return lambda right, other: operation(as_formula(other), right)
+
+
+def _comparison(sign: str, kind: type[exp.Expr]) -> Operator:
+    compare = _operator(sign, _binary(kind))
+
+    def compared(left: Formula, other: Any) -> Formula:
+        if other is None:
+            raise QuestionError(
+                "a comparison with None is never true; write .is_null() or .is_not_null() instead", "SRD-Q402"
+            )
+        return compare(left, other)
+
+    return compared
+
+
 class Formula(Methods["Formula"]):
     """An expression over names, built by operators and methods. Made by `col`, `lit`, `when` and the aggregates."""
 
     def __init__(
-        self, text: str, parts: Sequence[Formula] = (), build: Build | None = None, *, compound: bool = False
+        self,
+        text: str,
+        parts: Sequence[Formula] = (),
+        build: Build | None = None,
+        *,
+        compound: bool = False,
+        joint: str | None = None,
     ) -> None:
         self.text = text
         """How it would be written."""
         self.parts = tuple(parts)
         self.compound = compound
         """Whether it needs parentheses beside an operator."""
+        self.joint = joint
+        """The sign that joins its parts, if it is a list of conditions."""
         self._build = build
         self._depth: int = 1 + max((part._depth for part in parts), default=0)
         self._size: int = 1 + sum(part._size for part in parts)
@@ -91,44 +136,18 @@ class Formula(Methods["Formula"]):
             "SRD-Q402",
         )
 
-    def __add__(self, other: Any) -> Formula:
-        return _infix("+", self, other, _binary(exp.Add))
-
-    def __radd__(self, other: Any) -> Formula:
-        return as_formula(other) + self
-
-    def __sub__(self, other: Any) -> Formula:
-        return _infix("-", self, other, _binary(exp.Sub))
-
-    def __rsub__(self, other: Any) -> Formula:
-        return as_formula(other) - self
-
-    def __mul__(self, other: Any) -> Formula:
-        return _infix("*", self, other, _binary(exp.Mul))
-
-    def __rmul__(self, other: Any) -> Formula:
-        return as_formula(other) * self
-
-    def __truediv__(self, other: Any) -> Formula:
-        return _infix("/", self, other, _binary(exp.Div))
-
-    def __rtruediv__(self, other: Any) -> Formula:
-        return as_formula(other) / self
-
-    def __floordiv__(self, other: Any) -> Formula:
-        return _infix("//", self, other, lambda left, right: function("FLOOR", exp.Div(this=left, expression=right)))
-
-    def __rfloordiv__(self, other: Any) -> Formula:
-        return as_formula(other) // self
-
-    def __mod__(self, other: Any) -> Formula:
-        return _infix("%", self, other, _binary(exp.Mod))
-
-    def __rmod__(self, other: Any) -> Formula:
-        return as_formula(other) % self
-
-    def __pow__(self, other: Any) -> Formula:
-        return _infix("**", self, other, _binary(exp.Pow))
+    __add__, __radd__ = _operator("+", _binary(exp.Add)), _reflected(operator.add)
+    __sub__, __rsub__ = _operator("-", _binary(exp.Sub)), _reflected(operator.sub)
+    __mul__, __rmul__ = _operator("*", _binary(exp.Mul)), _reflected(operator.mul)
+    __truediv__, __rtruediv__ = _operator("/", _binary(exp.Div)), _reflected(operator.truediv)
+    __floordiv__, __rfloordiv__ = _operator("//", _floored), _reflected(operator.floordiv)
+    __mod__, __rmod__ = _operator("%", _binary(exp.Mod)), _reflected(operator.mod)
+    __pow__ = _operator("**", _binary(exp.Pow))
+    __eq__, __ne__ = _comparison("==", exp.EQ), _comparison("!=", exp.NEQ)  # type: ignore[assignment]
+    __lt__, __le__ = _comparison("<", exp.LT), _comparison("<=", exp.LTE)
+    __gt__, __ge__ = _comparison(">", exp.GT), _comparison(">=", exp.GTE)
+    __rand__, __ror__ = _reflected(operator.and_), _reflected(operator.or_)
+    __hash__ = None  # type: ignore[assignment]
 
     def __rpow__(self, other: Any) -> Formula:
         return lit(other) ** self  # a bare −2 ** x would be −(2 ** x)
@@ -139,37 +158,11 @@ class Formula(Methods["Formula"]):
     def __abs__(self) -> Formula:
         return Formula(f"abs({self.text})", (self,), calling("ABS"))
 
-    def __eq__(self, other: object) -> Formula:  # type: ignore[override]
-        return _compared("==", self, other, exp.EQ)
-
-    def __ne__(self, other: object) -> Formula:  # type: ignore[override]
-        return _compared("!=", self, other, exp.NEQ)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __lt__(self, other: Any) -> Formula:
-        return _compared("<", self, other, exp.LT)
-
-    def __le__(self, other: Any) -> Formula:
-        return _compared("<=", self, other, exp.LTE)
-
-    def __gt__(self, other: Any) -> Formula:
-        return _compared(">", self, other, exp.GT)
-
-    def __ge__(self, other: Any) -> Formula:
-        return _compared(">=", self, other, exp.GTE)
-
     def __and__(self, other: Any) -> Formula:
         return chained("&", self, as_formula(other))
 
-    def __rand__(self, other: Any) -> Formula:
-        return as_formula(other) & self
-
     def __or__(self, other: Any) -> Formula:
         return chained("|", self, as_formula(other))
-
-    def __ror__(self, other: Any) -> Formula:
-        return as_formula(other) | self
 
     def __invert__(self) -> Formula:
         return Formula(f"~{enclosed(self)}", (self,), lambda value: exp.Not(this=value), compound=True)
@@ -184,17 +177,6 @@ class _Column(Formula):
         return place.column(self.name)
 
 
-class _Chain(Formula):
-    """a & b & c as one list: its length does not count as depth, here or where it is read."""
-
-    def __init__(self, sign: str, parts: Sequence[Formula]) -> None:
-        joined = _binary({"&": exp.And, "|": exp.Or}[sign])
-        super().__init__(
-            f" {sign} ".join(map(enclosed, parts)), parts, lambda *nodes: reduce(joined, nodes), compound=True
-        )
-        self.joint = sign
-
-
 def col(name: str) -> Formula:
     """Return the column of that name, of a table or of an answer, wherever the expression is used.
 
@@ -202,7 +184,8 @@ def col(name: str) -> Formula:
     """
     if not isinstance(name, str) or not name:
         given = "an empty one" if isinstance(name, str) else f"by {type(name).__name__}"
-        raise ArgumentError(f"a column is named by a text, not {given}", "SRD-A001")
+        more = "; name several one by one" if isinstance(name, list | tuple) else ""
+        raise ArgumentError(f"a column is named by a text, not {given}{more}", "SRD-A001")
     return _Column(name)
 
 
@@ -236,12 +219,13 @@ def bare_name(formula: Formula) -> str | None:
 
 
 def chained(sign: str, *parts: Formula) -> Formula:
-    """Return the conditions joined by & or |, as one list."""
-    listed: list[Formula] = []
-    for part in parts:
-        same = isinstance(part, _Chain) and part.joint == sign
-        listed += part.parts if same else (part,)
-    return listed[0] if len(listed) == 1 else _Chain(sign, listed)
+    """Return the conditions joined by & or |, as one list: its length does not count as depth."""
+    listed = [each for part in parts for each in (part.parts if part.joint == sign else (part,))]
+    if len(listed) == 1:
+        return listed[0]
+    joined = _binary({"&": exp.And, "|": exp.Or}[sign])
+    text = f" {sign} ".join(map(enclosed, listed))
+    return Formula(text, listed, lambda *nodes: reduce(joined, nodes), compound=True, joint=sign)
 
 
 def enclosed(formula: Formula) -> str:
@@ -252,20 +236,3 @@ def enclosed(formula: Formula) -> str:
 def identifier(name: str) -> exp.Identifier:
     """Return the node of a name, whatever characters are in it."""
     return exp.Identifier(this=name, quoted=True)
-
-
-def _binary(kind: type[exp.Expr]) -> Callable[[exp.Expr, exp.Expr], exp.Expr]:
-    return lambda left, right: kind(this=left, expression=right)
-
-
-def _infix(sign: str, left: Formula, other: Any, build: Build) -> Formula:
-    right = as_formula(other)
-    return Formula(f"{enclosed(left)} {sign} {enclosed(right)}", (left, right), build, compound=True)
-
-
-def _compared(sign: str, left: Formula, other: Any, kind: type[exp.Expr]) -> Formula:
-    if other is None:
-        raise QuestionError(
-            "a comparison with None is never true; write .is_null() or .is_not_null() instead", "SRD-Q402"
-        )
-    return _infix(sign, left, other, _binary(kind))

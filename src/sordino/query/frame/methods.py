@@ -42,6 +42,16 @@ def _given(name: str, *arguments: exp.Expr) -> Build:
     return lambda value: function(name, value, *arguments)
 
 
+def _plain(name: str, build: Build, words: str) -> Callable[[Methods[Result]], Result]:
+    """Return the method of no arguments that builds its result so; `words` are its docstring."""
+
+    def method(self: Methods[Result]) -> Result:
+        return self._applied(name, build)
+
+    method.__name__, method.__qualname__, method.__doc__ = name, f"Methods.{name}", words
+    return method
+
+
 class Methods(ABC, Generic[Result]):
     """Methods that give a new expression. Arguments are constants unless they are expressions."""
 
@@ -49,13 +59,12 @@ class Methods(ABC, Generic[Result]):
     def _applied(self, method: str, build: Build, *operands: Any, shown: Sequence[Any] = ()) -> Result:
         """Return what the method gives; `shown` are arguments that are no operands, for its text."""
 
-    def is_null(self) -> Result:
-        """Whether there is no value."""
-        return self._applied("is_null", lambda value: exp.Is(this=value, expression=exp.Null()))
-
-    def is_not_null(self) -> Result:
-        """Whether there is a value."""
-        return self._applied("is_not_null", lambda value: exp.Not(this=exp.Is(this=value, expression=exp.Null())))
+    is_null = _plain("is_null", lambda value: exp.Is(this=value, expression=exp.Null()), "Whether there is no value.")
+    is_not_null = _plain(
+        "is_not_null",
+        lambda value: exp.Not(this=exp.Is(this=value, expression=exp.Null())),
+        "Whether there is a value.",
+    )
 
     def fill_null(self, value: Any) -> Result:
         """Return `value` where there is none."""
@@ -98,21 +107,10 @@ class Methods(ABC, Generic[Result]):
         """Whether the text begins so."""
         return self._applied("starts_with", _given("STARTS_WITH", text_node("prefix", prefix)), shown=(prefix,))
 
-    def lower(self) -> Result:
-        """The text in lower case."""
-        return self._applied("lower", calling("LOWER"))
-
-    def upper(self) -> Result:
-        """The text in upper case."""
-        return self._applied("upper", calling("UPPER"))
-
-    def trim(self) -> Result:
-        """The text without spaces around it."""
-        return self._applied("trim", calling("TRIM"))
-
-    def length(self) -> Result:
-        """The number of characters of the text."""
-        return self._applied("length", calling("LENGTH"))
+    lower = _plain("lower", calling("LOWER"), "The text in lower case.")
+    upper = _plain("upper", calling("UPPER"), "The text in upper case.")
+    trim = _plain("trim", calling("TRIM"), "The text without spaces around it.")
+    length = _plain("length", calling("LENGTH"), "The number of characters of the text.")
 
     def substring(self, start: int, length: int | None = None) -> Result:
         """A part of the text; the first character is number 1."""
@@ -123,34 +121,18 @@ class Methods(ABC, Generic[Result]):
         """The text with others behind it."""
         return self._applied("concat", calling("CONCAT"), *others)
 
-    def floor(self) -> Result:
-        """The next whole number below."""
-        return self._applied("floor", calling("FLOOR"))
-
-    def ceil(self) -> Result:
-        """The next whole number above."""
-        return self._applied("ceil", calling("CEIL"))
+    floor = _plain("floor", calling("FLOOR"), "The next whole number below.")
+    ceil = _plain("ceil", calling("CEIL"), "The next whole number above.")
 
     def round(self, digits: int = 0) -> Result:
         """The nearest whole number or, with `digits`, the nearest number with so many behind the point."""
         given = [whole("digits", digits)] if digits else []
         return self._applied("round", _given("ROUND", *map(constant_node, given)), shown=given)
 
-    def sign(self) -> Result:
-        """−1, 0 or 1."""
-        return self._applied("sign", calling("SIGN"))
-
-    def sqrt(self) -> Result:
-        """The square root; NULL below 0."""
-        return self._applied("sqrt", calling("SQRT"))
-
-    def exp(self) -> Result:
-        """The exponential function."""
-        return self._applied("exp", calling("EXP"))
-
-    def ln(self) -> Result:
-        """The natural logarithm; NULL at and below 0."""
-        return self._applied("ln", calling("LN"))
+    sign = _plain("sign", calling("SIGN"), "−1, 0 or 1.")
+    sqrt = _plain("sqrt", calling("SQRT"), "The square root; NULL below 0.")
+    exp = _plain("exp", calling("EXP"), "The exponential function.")
+    ln = _plain("ln", calling("LN"), "The natural logarithm; NULL at and below 0.")
 
     def cast(self, kind: str) -> Result:
         """The value as "integer", "real", "text" or "date"; NULL where it cannot be read so."""
@@ -166,41 +148,15 @@ class Methods(ABC, Generic[Result]):
         node = exp.Literal.string(one_of("unit", unit, DATE_TRUNCATIONS))
         return self._applied("truncate", lambda value: function("DATE_TRUNC", node, value), shown=(unit,))
 
-    def year(self) -> Result:
-        """The year of a date."""
-        return self._applied("year", _part("year"))
-
-    def quarter(self) -> Result:
-        """The quarter of a date, 1 to 4."""
-        return self._applied("quarter", _part("quarter"))
-
-    def month(self) -> Result:
-        """The month of a date, 1 to 12."""
-        return self._applied("month", _part("month"))
-
-    def week(self) -> Result:
-        """The week of a date by ISO 8601, 1 to 53."""
-        return self._applied("week", _part("week"))
-
-    def day(self) -> Result:
-        """The day of the month."""
-        return self._applied("day", _part("day"))
-
-    def weekday(self) -> Result:
-        """The day of the week: Monday is 1, Sunday is 7."""
-        return self._applied("weekday", _part("weekday"))
-
-    def day_of_year(self) -> Result:
-        """The day of the year, 1 to 366."""
-        return self._applied("day_of_year", _part("day_of_year"))
-
-    def hour(self) -> Result:
-        """The hour of a timestamp, 0 to 23."""
-        return self._applied("hour", _part("hour"))
-
-    def minute(self) -> Result:
-        """The minute of a timestamp, 0 to 59."""
-        return self._applied("minute", _part("minute"))
+    year = _plain("year", _part("year"), "The year of a date.")
+    quarter = _plain("quarter", _part("quarter"), "The quarter of a date, 1 to 4.")
+    month = _plain("month", _part("month"), "The month of a date, 1 to 12.")
+    week = _plain("week", _part("week"), "The week of a date by ISO 8601, 1 to 53.")
+    day = _plain("day", _part("day"), "The day of the month.")
+    weekday = _plain("weekday", _part("weekday"), "The day of the week: Monday is 1, Sunday is 7.")
+    day_of_year = _plain("day_of_year", _part("day_of_year"), "The day of the year, 1 to 366.")
+    hour = _plain("hour", _part("hour"), "The hour of a timestamp, 0 to 23.")
+    minute = _plain("minute", _part("minute"), "The minute of a timestamp, 0 to 59.")
 
     def add_days(self, days: int) -> Result:
         """The date so many days later."""

@@ -21,10 +21,7 @@ On = str | Iterable[str] | Mapping[str, str]
 
 def columns(verb: str, plain: Sequence[Any], renamed: Mapping[str, Any], least: int = 1) -> tuple[Named, ...]:
     """Return the columns that a verb was given, by name or as expressions; texts are names."""
-    listed: list[Named] = []
-    for one in plain:
-        formula = named(one)
-        listed.append((bare_name(formula), formula))
+    listed: list[Named] = [(bare_name(formula), formula) for formula in map(named, plain)]
     listed += [(name, named(one)) for name, one in renamed.items()]
     if len(listed) < least:
         raise ArgumentError(f'{verb} needs a column, such as {verb}("city")', "SRD-A003")

@@ -13,10 +13,10 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sordino.data.metadata import Schema
-from sordino.errors import QuestionError
+from sordino.errors import ArgumentError, QuestionError
 
 from . import aggregates, windows
 from .draft import Arranged, Draft
@@ -30,67 +30,28 @@ Asked = TypeVar("Asked")
 LONGEST = 20_000
 """What is longer is not parsed: Python's parser takes time and memory in proportion."""
 
+_AGGREGATES = (
+    "correlation count count_distinct count_people covariance deviation histogram maximum mean median minimum quantile "
+    "regression sum top variance"
+)
+_VERBS = "agg anti_join distinct filter group_by join per_person select semi_join union with_columns"
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "col": col,
     "lit": lit,
     "when": when,
-    **{
-        name: getattr(aggregates, name)
-        for name in (
-            "correlation",
-            "count",
-            "count_distinct",
-            "count_people",
-            "covariance",
-            "deviation",
-            "histogram",
-            "maximum",
-            "mean",
-            "median",
-            "minimum",
-            "quantile",
-            "regression",
-            "sum",
-            "top",
-            "variance",
-        )
-    },
+    **{name: getattr(aggregates, name) for name in _AGGREGATES.split()},
     **{name: getattr(windows, name) for name in ("lag", "lead", "rank", "row_number")},
 }
 _DATES: dict[str, type] = {"date": date, "datetime": datetime}
 _METHODS: tuple[tuple[type, frozenset[str]], ...] = (
-    (
-        Frame,
-        frozenset(
-            {
-                "agg",
-                "anti_join",
-                "distinct",
-                "filter",
-                "group_by",
-                "join",
-                "per_person",
-                "select",
-                "semi_join",
-                "union",
-                "with_columns",
-            }
-        ),
-    ),
+    (Frame, frozenset(_VERBS.split())),
     (Grouped, frozenset({"agg", "cube", "grouping_sets", "keys", "rollup"})),
     (Arranged, frozenset({"having", "limit", "order_by"})),
     (
         Formula,
         frozenset(
-            {
-                "each_person",
-                "otherwise",
-                "then",
-                "when",
-                "where",
-                *(name for name in vars(Methods) if not name.startswith("_")),
-            }
+            {"each_person", "otherwise", "then", "when", "where", *(name for name in vars(Methods) if name[0] != "_")}
         ),
     ),
 )
@@ -120,7 +81,9 @@ def read_calls(text: str, schema: Schema, ask: Callable[[Draft], Asked]) -> Aske
     **Guarantee**: nothing of the text is run. What is called are the functions and methods listed here, on what they
     gave; constants are Python's own plain ones.
     """
-    if not isinstance(text, str) or len(text) > LONGEST:
+    if not isinstance(text, str):
+        raise ArgumentError(f"method calls are read from a text, not from {type(text).__name__}", "SRD-A001")
+    if len(text) > LONGEST:
         raise _unreadable(f"it is longer than {LONGEST:,} characters; ask in several questions")
     try:
         tree = ast.parse(text.strip(), mode="eval").body
@@ -179,7 +142,8 @@ class _Reader(Generic[Asked]):
         left, right = map(self.read, sides)
         if type(sign) not in _BINARY or not (isinstance(left, Formula) or isinstance(right, Formula)):
             raise _unreadable("operators stand between expressions; write constants as what they are worth")
-        return _formula(_called(_BINARY[type(sign)], left, right))
+        found: Formula = _called(_BINARY[type(sign)], left, right)
+        return found
 
     def unary(self, node: ast.UnaryOp) -> Any:
         """Return −x, of a number as well, or ~x."""
@@ -235,12 +199,6 @@ def _called(function: Callable[..., Any], *given: Any, **named: Any) -> Any:
         raise _unreadable("something in it was given other words than it takes") from None
 
 
-def _formula(value: Any) -> Formula:
-    if not isinstance(value, Formula):
-        raise _unreadable("operators stand between expressions")
-    return value
-
-
 def _unreadable(why: str) -> QuestionError:
     return QuestionError(
         f"this text of method calls cannot be read: {why}. It reads like "
@@ -255,9 +213,13 @@ def check_it_travels(text: str, draft: Draft) -> None:
     try:
         again = read_calls(text, draft.schema, lambda read: _Draft(read)).question
     except QuestionError:
-        _refuse_to_send()
+        again = None
     if again != asked:
-        _refuse_to_send()
+        raise QuestionError(
+            "this question cannot be sent as text: a name in it is no plain word of Python's, or it is very long; "
+            "rename the column, or ask by .sql(…)",
+            "SRD-Q406",
+        )
 
 
 class _Draft(Arranged):
@@ -273,11 +235,3 @@ class _Draft(Arranged):
 
     def _redrafted(self, draft: Draft) -> _Draft:
         return _Draft(draft)
-
-
-def _refuse_to_send() -> NoReturn:
-    raise QuestionError(
-        "this question cannot be sent as text: a name in it is no plain word of Python's, or it is very long; rename "
-        "the column, or ask by .sql(…)",
-        "SRD-Q406",
-    )

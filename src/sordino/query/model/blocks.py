@@ -26,10 +26,8 @@ not change, so that data arrives in the order of days; the data set has one priv
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import reduce
-from typing import Any
 
 from sordino.data.kinds import Kind
 from sordino.data.metadata import Blocks
@@ -38,7 +36,7 @@ from sordino.errors import QuestionError
 from .days import EVERY_DAY, NO_DAY, Days, days_where, is_day
 from .lineage import origin
 from .question import Key, Question
-from .relation import Filter, Relation, Scan
+from .relation import Filter, Relation, Scan, UnionAll
 
 MOST_DAYS = 3660
 """The days that one question may read: as many as one charge can name."""
@@ -61,14 +59,8 @@ def on_days(question: Question) -> Question:
 
 def days_read(relation: Relation) -> Days:
     """Return the days that all scans of a relation read; none where days have no budgets."""
-    return reduce(Days.__or__, (scan.days for scan in _scans(relation) if scan.days is not None), NO_DAY)
-
-
-def _scans(relation: Relation) -> Iterator[Scan]:
-    if isinstance(relation, Scan):
-        yield relation
-    for below in relation.inputs:
-        yield from _scans(below)
+    scans = (each.days for each in relation.walk() if isinstance(each, Scan))
+    return reduce(Days.__or__, (days for days in scans if days is not None), NO_DAY)
 
 
 def _needed(relation: Relation, blocks: Blocks) -> Days:
@@ -121,11 +113,6 @@ def _placed(relation: Relation, days: Days) -> Relation:
     """Return the same tree with all scans of tables that have blocks on these days."""
     if isinstance(relation, Scan):
         return replace(relation, days=days) if relation.table.blocks is not None else relation
-    changes: dict[str, Any] = {}
-    for each in fields(relation):
-        part = getattr(relation, each.name)
-        if isinstance(part, Relation):
-            changes[each.name] = _placed(part, days)
-        elif isinstance(part, tuple) and part and all(isinstance(one, Relation) for one in part):
-            changes[each.name] = tuple(_placed(one, days) for one in part)
-    return replace(relation, **changes)
+    if isinstance(relation, UnionAll):
+        return UnionAll(tuple(_placed(branch, days) for branch in relation.branches))
+    return replace(relation, **{side: _placed(getattr(relation, side), days) for side in relation.sides})

@@ -5,8 +5,8 @@ after bounding, each with its weight (a whole number of `unit`ths). Each method 
 that person's rows alone:
 
 ``row``     no bounding: the unit is the row, which can become `rows` rows of the relation at most;
-``sample``  at most `rows` rows of each person are kept, chosen by a keyed hash of the row's own content and of which
-            of the person's equal rows it is;
+``sample``  at most `rows` rows of each person are kept, chosen by their places in the order of a keyed hash of their
+            content and by a keyed hash of the person;
 ``weigh``   each of a person's n rows weighs min(1, rows/n);
 ``groups``  at most `groups` groups are kept, chosen by a keyed hash of owner and key; in each of them the c rows
             weigh min(1, rows_per_group/c);
@@ -57,6 +57,12 @@ class Bounding:
                 object.__setattr__(self, name, whole(name, given, least=1, most=2**31))
 
     @property
+    def limits(self) -> dict[str, int]:
+        """The limits that it has, by name."""
+        given = {name: getattr(self, name) for name in ("rows", "groups", "rows_per_group")}
+        return {name: limit for name, limit in given.items() if limit is not None}
+
+    @property
     def unit(self) -> int:
         """What a full row weighs."""
         return 1 if self.method in ("row", "sample") else WEIGHT_UNIT
@@ -69,34 +75,23 @@ class Bounding:
     @property
     def linf(self) -> int:
         """The largest weight in one group, in rows."""
-        return self._rows_per_group if self.method == "groups" else self._rows
+        return self._limit("rows_per_group" if self.method == "groups" else "rows")
 
     @property
     def l1(self) -> int | None:
         """The weight in all groups together, in rows; None for `norm`, which bounds another norm."""
         if self.method == "norm":
             return None
-        return self._groups * self._rows_per_group if self.method == "groups" else self._rows
+        return self._limit("groups") * self.linf if self.method == "groups" else self.linf
 
     @property
     def l2_squared(self) -> int:
         """The squared 2-norm over groups, in rows."""
-        return self._groups * self._rows_per_group**2 if self.method == "groups" else self._rows**2
+        return self._limit("groups") * self.linf**2 if self.method == "groups" else self.linf**2
 
-    @property
-    def _rows(self) -> int:
-        assert self.rows is not None  # noqa: S101  (checked when it was built)
-        return self.rows
-
-    @property
-    def _groups(self) -> int:
-        assert self.groups is not None  # noqa: S101
-        return self.groups
-
-    @property
-    def _rows_per_group(self) -> int:
-        assert self.rows_per_group is not None  # noqa: S101
-        return self.rows_per_group
+    def _limit(self, name: str) -> int:
+        limit: int = getattr(self, name)  # that it is there was checked when it was built
+        return limit
 
 
 def bounding(

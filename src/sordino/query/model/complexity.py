@@ -16,11 +16,10 @@ from sordino.errors import QuestionError
 from .expression import Expression
 from .question import Aggregate, Question
 from .relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
-from .weights import DEEPEST, LARGEST, LARGEST_TOGETHER, Weight, weigh
+from .weights import DEEPEST, LARGEST, LARGEST_TOGETHER, PLAIN, Weight, weigh
 
 _MOST_FLOORS = 110
 """Selections within selections that what writes SQL, and every engine, can follow: measured, and halved."""
-_PLAIN = Weight()
 _PRIVATE_JOIN = 40
 """How many parts a join counts as in which both sides are first cut to some rows of each person."""
 
@@ -159,7 +158,7 @@ def _semi_join(counting: _Counting, relation: SemiJoin) -> _Read:
 
 def _union(counting: _Counting, relation: UnionAll) -> _Read:
     branches = [counting.read(branch) for branch in relation.branches]
-    columns = {name: _heaviest([branch.columns.get(name, _PLAIN) for branch in branches]) for name in relation.columns}
+    columns = {name: _heaviest([branch.columns.get(name, PLAIN) for branch in branches]) for name in relation.columns}
     parts = sum((branch.parts for branch in branches), _plain(1))
     floors = max(branch.floors for branch in branches) + 4
     return _Read(columns, parts, floors, sum(branch.branches for branch in branches))

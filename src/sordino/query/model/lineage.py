@@ -14,7 +14,7 @@ from sordino.data.kinds import Kind
 from sordino.data.metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
 
 from .expression import ColumnRef
-from .relation import Filter, Join, NamedExpression, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from .relation import Join, NamedExpression, PerPerson, Project, Relation, Scan, UnionAll
 
 Origin = tuple[str, str]
 """A table and one of its columns."""
@@ -25,7 +25,7 @@ def owners(relation: Relation, schema: Schema) -> frozenset[str]:
 
     A foreign key counts if it leads to the very column that identifies the person in the parent table.
     """
-    return frozenset(_OWNERS[type(relation)](relation, schema))
+    return frozenset(_OWNERS.get(type(relation), _of_source)(relation, schema))
 
 
 def same_owner(left: Relation, left_name: str, right: Relation, right_name: str, schema: Schema) -> bool:
@@ -53,7 +53,11 @@ def hold_owner(names: Collection[str], relation: Relation, schema: Schema) -> bo
 
 def origin(relation: Relation, name: str) -> Origin | None:
     """Return the table and column whose values this visible column hands on unchanged, if there is just one."""
-    return _ORIGINS[type(relation)](relation, name)
+    if isinstance(relation, Scan):
+        return relation.table.name, name
+    behind = relation.behind(name)
+    places = {origin(below, held) if isinstance(held, str) else None for below, held in behind}
+    return places.pop() if len(places) == 1 else None
 
 
 def owner_column(table: Table, schema: Schema) -> str | None:
@@ -109,46 +113,8 @@ def _of_union(relation: UnionAll, schema: Schema) -> frozenset[str]:
 
 _OWNERS: dict[type[Relation], Callable[[Any, Schema], frozenset[str] | set[str]]] = {
     Scan: _of_scan,
-    Filter: _of_source,
-    SemiJoin: _of_source,
-    Windowed: _of_source,
     Project: lambda relation, schema: _handed_on(relation.outputs, relation.source, schema),
     PerPerson: lambda relation, schema: _handed_on(relation.keys, relation.source, schema),
     Join: _of_join,
     UnionAll: _of_union,
-}
-
-
-def _from_outputs(outputs: tuple[NamedExpression, ...], source: Relation, name: str) -> Origin | None:
-    for output, expression, _ in outputs:
-        if output == name and isinstance(expression, ColumnRef):
-            return origin(source, expression.name)
-    return None
-
-
-def _from_join(relation: Join, name: str) -> Origin | None:
-    for old, new in relation.right_names:
-        if new == name:
-            return origin(relation.right, old)
-    return origin(relation.left, name)
-
-
-def _from_union(relation: UnionAll, name: str) -> Origin | None:
-    places = {origin(branch, name) for branch in relation.branches}
-    return places.pop() if len(places) == 1 else None
-
-
-def _from_windows(relation: Windowed, name: str) -> Origin | None:
-    return origin(relation.source, name) if name in relation.source.columns else None
-
-
-_ORIGINS: dict[type[Relation], Callable[[Any, str], Origin | None]] = {
-    Scan: lambda relation, name: (relation.table.name, name),
-    Filter: lambda relation, name: origin(relation.source, name),
-    SemiJoin: lambda relation, name: origin(relation.source, name),
-    Windowed: _from_windows,
-    Project: lambda relation, name: _from_outputs(relation.outputs, relation.source, name),
-    PerPerson: lambda relation, name: _from_outputs(relation.keys, relation.source, name),
-    Join: _from_join,
-    UnionAll: _from_union,
 }

@@ -15,14 +15,15 @@ from .expression import Expression, Literal, Value
 LARGEST_INTEGER = 2**63 - 1
 LARGEST_REAL = 1e150
 
-_KINDS: tuple[tuple[type, Kind], ...] = (
-    (bool, Kind.BOOLEAN),  # before int, and datetime before date: the first one is of the second's type, too
-    (int, Kind.INTEGER),
-    (float, Kind.REAL),
-    (str, Kind.TEXT),
-    (datetime, Kind.TIMESTAMP),
-    (date, Kind.DATE),
+_KINDS: tuple[tuple[type, Kind, Callable[[Any], Value]], ...] = (
+    (bool, Kind.BOOLEAN, bool),  # before int, and datetime before date: the first one is of the second's type, too
+    (int, Kind.INTEGER, int),
+    (float, Kind.REAL, float),
+    (str, Kind.TEXT, str.__str__),
+    (datetime, Kind.TIMESTAMP, lambda moment: datetime.combine(moment.date(), moment.timetz())),
+    (date, Kind.DATE, lambda day: date(day.year, day.month, day.day)),
 )
+"""Types of Python, what they are here, and how a value of a subclass (NumPy's, pandas', enums) becomes a plain one."""
 
 
 def literal(value: Value) -> Literal:
@@ -35,10 +36,10 @@ def literal(value: Value) -> Literal:
     """
     if value is None:
         return Literal(Kind.TEXT, None)
-    for kind_of, kind in _KINDS:
+    for kind_of, kind, plain in _KINDS:
         if isinstance(value, kind_of):
             _refuse_unholdable(value)
-            return Literal(kind, value)
+            return Literal(kind, plain(value))
     raise QuestionError(f"a value of type {type(value).__name__} cannot be part of a question", "SRD-Q104")
 
 

@@ -11,6 +11,7 @@ of one value (CASE, COALESCE), the integers are made real by an explicit ``to_re
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from sordino.data.kinds import Kind
@@ -22,13 +23,34 @@ from .weights import refuse_large
 
 Detail = str | tuple[Value, ...] | None
 Checked = tuple[tuple[Expression, ...], Kind, Detail]
-Rule = Callable[[str, tuple[Expression, ...], Detail], Checked]
+Check = Callable[[str, tuple[Expression, ...], Detail], Checked]
 
 DATE_PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "weekday", "day_of_year")
 DATE_TRUNCATIONS = ("year", "quarter", "month", "week", "day", "hour")
 MOST_VALUES = 10_000
 MOST_DAYS = 100_000
 LONGEST_TEXT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How many arguments an operation takes (any number at most, if None), whether it has a detail, and its check."""
+
+    check: Check
+    least: int = 1
+    most: int | None = 1
+    detailed: bool = False
+
+    def __call__(self, operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        """Return what arguments and detail are settled as, and the kind of the result."""
+        if detail is not None and not self.detailed:
+            raise QuestionError(f"{operation} takes nothing besides its arguments", "SRD-Q104")
+        least, most = self.least, self.most
+        if len(arguments) < least or (most is not None and len(arguments) > most):
+            wanted = str(least) if least == most else f"at least {least}" if most is None else f"{least} to {most}"
+            raise QuestionError(f"{operation} takes {wanted} argument(s), not {len(arguments)}", "SRD-Q104")
+        return self.check(operation, arguments, detail)
+
 
 _DATES = (Kind.DATE, Kind.TIMESTAMP)
 _TIMED_UNITS = ("hour", "minute")
@@ -66,34 +88,21 @@ _REMEDIES = {
 }
 
 
-def _counted(operation: str, arguments: tuple[Expression, ...], least: int, most: int | None = None) -> None:
-    if len(arguments) < least or (most is not None and len(arguments) > most):
-        wanted = str(least) if least == most else f"at least {least}" if most is None else f"{least} to {most}"
-        raise QuestionError(f"{operation} takes {wanted} argument(s), not {len(arguments)}", "SRD-Q104")
-
-
-def _plain(operation: str, detail: Detail) -> None:
-    if detail is not None:
-        raise QuestionError(f"{operation} takes nothing besides its arguments", "SRD-Q104")
-
-
-def _arithmetic(least: int, most: int | None, result: Kind = Kind.REAL) -> Rule:
-    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-        _plain(operation, detail)
-        _counted(operation, arguments, least, most)
+def _arithmetic(result: Kind) -> Check:
+    def check(operation: str, arguments: tuple[Expression, ...], _: Detail) -> Checked:
         settled = tuple(as_kind(argument, Kind.REAL) if is_null(argument) else argument for argument in arguments)
         for argument in settled:
             is_numeric(argument.kind, operation)
         return settled, result, None
 
-    return rule
+    return check
 
 
 def _power(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
     """Powers that cannot fail are long texts in some engines, and powers of powers endless ones."""
     if any(isinstance(node, Call) and node.operation == "power" for part in arguments for node in part.walk()):
         raise QuestionError("a power of a power; multiply the exponents, or compute one in a subquery", "SRD-Q101")
-    return _arithmetic(2, 2)(operation, arguments, detail)
+    return _arithmetic(Kind.REAL)(operation, arguments, detail)
 
 
 def _together(operation: str, values: tuple[Expression, ...]) -> tuple[Expression, ...]:
@@ -115,16 +124,13 @@ def _together(operation: str, values: tuple[Expression, ...]) -> tuple[Expressio
     return settled
 
 
-def _comparison(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _plain(operation, detail)
-    _counted(operation, arguments, 2, 2)
+def _comparison(operation: str, arguments: tuple[Expression, ...], _: Detail) -> Checked:
     if {argument.kind for argument in arguments} == {Kind.INTEGER, Kind.REAL}:
         return arguments, Kind.BOOLEAN, None
     return _together(operation, arguments), Kind.BOOLEAN, None
 
 
 def _membership(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _counted(operation, arguments, 1, 1)
     if not isinstance(detail, tuple) or not detail or len(detail) > MOST_VALUES or None in detail:
         raise QuestionError(f"{operation} needs 1 to {MOST_VALUES:,} constants, none of them NULL", "SRD-Q104")
     values = tuple(_member(literal(value), arguments[0].kind) for value in detail)
@@ -146,7 +152,6 @@ def _member(value: Literal, kind: Kind) -> Value:
 
 
 def _pattern(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _counted(operation, arguments, 1, 1)
     if not isinstance(detail, str):
         raise QuestionError(f"{operation} needs a constant text on its right-hand side", "SRD-Q104")
     if operation in ("like", "ilike") and "\\" in detail:
@@ -176,18 +181,11 @@ _CASTS = {
 }
 
 
-def _taking(*kinds: Kind, result: Kind, least: int = 1, most: int | None = 1) -> Rule:
-    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-        _plain(operation, detail)
-        _counted(operation, arguments, least, most)
-        return _of_kind(operation, arguments, *kinds), result, None
-
-    return rule
+def _taking(kind: Kind, result: Kind) -> Check:
+    return lambda operation, arguments, _: (_of_kind(operation, arguments, kind), result, None)
 
 
-def _case(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _plain(operation, detail)
-    _counted(operation, arguments, 3)
+def _case(_: str, arguments: tuple[Expression, ...], __: Detail) -> Checked:
     if len(arguments) % 2 == 0:
         raise QuestionError("case needs pairs of condition and value, and a default at the end", "SRD-Q104")
     conditions = _of_kind("WHEN", arguments[:-1:2], Kind.BOOLEAN)
@@ -196,26 +194,13 @@ def _case(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> 
     return (*pairs, values[-1]), values[-1].kind, None
 
 
-def _alternatives(least: int, most: int | None) -> Rule:
-    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-        _plain(operation, detail)
-        _counted(operation, arguments, least, most)
-        settled = _together(operation.upper(), arguments)
-        return settled, settled[0].kind, None
-
-    return rule
-
-
-def _anything(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _plain(operation, detail)
-    _counted(operation, arguments, 1, 1)
-    return arguments, Kind.BOOLEAN, None
+def _alternatives(operation: str, arguments: tuple[Expression, ...], _: Detail) -> Checked:
+    settled = _together(operation.upper(), arguments)
+    return settled, settled[0].kind, None
 
 
 def _cast(result: Kind, *kinds: Kind) -> Rule:
-    def rule(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-        _plain(operation, detail)
-        _counted(operation, arguments, 1, 1)
+    def check(_: str, arguments: tuple[Expression, ...], __: Detail) -> Checked:
         argument = as_kind(arguments[0], result) if is_null(arguments[0]) else arguments[0]
         if argument.kind not in (result, *kinds):
             raise QuestionError(
@@ -225,11 +210,10 @@ def _cast(result: Kind, *kinds: Kind) -> Rule:
             )
         return (argument,), result, None
 
-    return rule
+    return Rule(check)
 
 
 def _substring(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _counted(operation, arguments, 1, 1)
     match detail:
         case (int(start), int(length)) if 1 <= start <= LONGEST_TEXT and 0 <= length <= LONGEST_TEXT:
             pass
@@ -243,64 +227,50 @@ def _substring(operation: str, arguments: tuple[Expression, ...], detail: Detail
     return _of_kind(operation, arguments, Kind.TEXT), Kind.TEXT, detail
 
 
-def _date_part(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    settled = _dated(operation, arguments, detail, DATE_PARTS)
-    return settled, Kind.INTEGER, detail
+def _dated(units: tuple[str, ...], result: Kind | None = None) -> Rule:
+    def check(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        if detail not in units:
+            raise QuestionError(f"{operation} knows {', '.join(units)}; not {str(detail)[:40]!r}", "SRD-Q104")
+        settled = _of_kind(operation, arguments, *_DATES)
+        if settled[0].kind is Kind.DATE and detail in _TIMED_UNITS:
+            raise QuestionError(f"a date has no {detail}; use a timestamp, or leave it out", "SRD-Q104")
+        return settled, result or settled[0].kind, detail
 
-
-def _date_trunc(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    settled = _dated(operation, arguments, detail, DATE_TRUNCATIONS)
-    return settled, settled[0].kind, detail
-
-
-def _dated(
-    operation: str, arguments: tuple[Expression, ...], detail: Detail, units: tuple[str, ...]
-) -> tuple[Expression, ...]:
-    _counted(operation, arguments, 1, 1)
-    if detail not in units:
-        raise QuestionError(f"{operation} knows {', '.join(units)}; not {str(detail)[:40]!r}", "SRD-Q104")
-    settled = _of_kind(operation, arguments, *_DATES)
-    if settled[0].kind is Kind.DATE and detail in _TIMED_UNITS:
-        raise QuestionError(f"a date has no {detail}; use a timestamp, or leave it out", "SRD-Q104")
-    return settled
+    return Rule(check, detailed=True)
 
 
 def _add_days(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
-    _counted(operation, arguments, 1, 1)
     match detail:
         case (int(days),) if not isinstance(days, bool) and abs(days) <= MOST_DAYS:
             return _of_kind(operation, arguments, Kind.DATE), Kind.DATE, detail
     raise QuestionError(f"a date can be moved by a constant number of days, at most {MOST_DAYS:,}", "SRD-Q104")
 
 
-_BOOLEANS = _taking(Kind.BOOLEAN, result=Kind.BOOLEAN, least=2, most=None)
-
 RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), _arithmetic(2, 2)),
-    "power": _power,
-    **dict.fromkeys(("negate", "abs", "sqrt", "exp", "ln"), _arithmetic(1, 1)),
-    **dict.fromkeys(("least", "greatest"), _arithmetic(2, None)),
-    **dict.fromkeys(("sign", "floor", "ceil", "round"), _arithmetic(1, 1, Kind.INTEGER)),
-    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), _comparison),
-    "in": _membership,
-    **dict.fromkeys(("like", "ilike", "starts_with"), _pattern),
-    "is_null": _anything,
-    "and": _BOOLEANS,
-    "or": _BOOLEANS,
-    "not": _taking(Kind.BOOLEAN, result=Kind.BOOLEAN),
-    "case": _case,
-    "coalesce": _alternatives(1, None),
-    "nullif": _alternatives(2, 2),
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), Rule(_arithmetic(Kind.REAL), 2, 2)),
+    "power": Rule(_power, 2, 2),
+    **dict.fromkeys(("negate", "abs", "sqrt", "exp", "ln"), Rule(_arithmetic(Kind.REAL))),
+    **dict.fromkeys(("least", "greatest"), Rule(_arithmetic(Kind.REAL), 2, None)),
+    **dict.fromkeys(("sign", "floor", "ceil", "round"), Rule(_arithmetic(Kind.INTEGER))),
+    **dict.fromkeys(("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"), Rule(_comparison, 2, 2)),
+    "in": Rule(_membership, detailed=True),
+    **dict.fromkeys(("like", "ilike", "starts_with"), Rule(_pattern, detailed=True)),
+    "is_null": Rule(lambda _, arguments, __: (arguments, Kind.BOOLEAN, None)),
+    **dict.fromkeys(("and", "or"), Rule(_taking(Kind.BOOLEAN, Kind.BOOLEAN), 2, None)),
+    "not": Rule(_taking(Kind.BOOLEAN, Kind.BOOLEAN)),
+    "case": Rule(_case, 3, None),
+    "coalesce": Rule(_alternatives, 1, None),
+    "nullif": Rule(_alternatives, 2, 2),
     "to_real": _cast(Kind.REAL, Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN),
     "to_integer": _cast(Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN),
     "to_text": _cast(Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE),
     "to_date": _cast(Kind.DATE, Kind.TEXT, Kind.TIMESTAMP),
-    **dict.fromkeys(("lower", "upper", "trim"), _taking(Kind.TEXT, result=Kind.TEXT)),
-    "length": _taking(Kind.TEXT, result=Kind.INTEGER),
-    "concat": _taking(Kind.TEXT, result=Kind.TEXT, least=2, most=None),
-    "substring": _substring,
-    "date_part": _date_part,
-    "date_trunc": _date_trunc,
-    "add_days": _add_days,
-    "days_between": _taking(Kind.DATE, result=Kind.INTEGER, least=2, most=2),
+    **dict.fromkeys(("lower", "upper", "trim"), Rule(_taking(Kind.TEXT, Kind.TEXT))),
+    "length": Rule(_taking(Kind.TEXT, Kind.INTEGER)),
+    "concat": Rule(_taking(Kind.TEXT, Kind.TEXT), 2, None),
+    "substring": Rule(_substring, detailed=True),
+    "date_part": _dated(DATE_PARTS, Kind.INTEGER),
+    "date_trunc": _dated(DATE_TRUNCATIONS),
+    "add_days": Rule(_add_days, detailed=True),
+    "days_between": Rule(_taking(Kind.DATE, Kind.INTEGER), 2, 2),
 }

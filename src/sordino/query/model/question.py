@@ -8,7 +8,7 @@ from typing import Literal as OneOf
 
 from sordino.data.metadata import Column, Schema
 
-from .expression import Expression, Value
+from .expression import Expression
 from .relation import Relation
 
 Function = OneOf[
@@ -100,6 +100,3 @@ class Question:
     limit: int | None = None
     offset: int = 0
     options: Options = field(default_factory=Options)
-
-
-Detail = tuple[Value, ...]

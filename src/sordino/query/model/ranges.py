@@ -11,6 +11,7 @@ COALESCE hands on the NULL of its last branch alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -104,7 +105,8 @@ def _known(expression: Expression, columns: Mapping[str, Column]) -> _Known:
         return _literal(expression)
     assert isinstance(expression, Call)  # noqa: S101  (there is no fourth kind of node)
     parts = [_known(part, columns) for part in expression.arguments]
-    span = _SPANS.get(expression.operation, _no_span)(expression, parts)
+    rule = _SPANS.get(expression.operation)
+    span = ANY if rule is None else rule(expression, parts)
     nullable = _NULLABLE.get(expression.operation, _any_nullable)(expression, parts)
     overflows = expression.operation in _ARITHMETIC and None in (span.range, *(part.span.range for part in parts))
     return _Known(expression.kind, span, _keys(expression, parts), nullable or overflows)
@@ -153,10 +155,6 @@ def _case_values(parts: Sequence[_Part]) -> list[_Part]:
     return [*parts[1::2], parts[-1]]
 
 
-def _no_span(expression: Call, parts: list[_Known]) -> Span:  # noqa: ARG001  (all entries of the table look alike)
-    return ANY
-
-
 def _one(function: Callable[[Span], Span]) -> _SpanRule:
     return lambda _, parts: function(parts[0].span)
 
@@ -165,7 +163,7 @@ def _two(function: Callable[[Span, Span], Span]) -> _SpanRule:
     return lambda _, parts: function(parts[0].span, parts[1].span)
 
 
-def _rounded(function: Callable[[Fraction], Fraction]) -> _SpanRule:
+def _rounded(function: Callable[[Fraction], int]) -> _SpanRule:
     return lambda _, parts: parts[0].span.mapped(function)
 
 
@@ -198,7 +196,7 @@ def _cast(expression: Call, parts: list[_Known]) -> Span:
         return Span(Fraction(0), Fraction(1))
     known = parts[0].span
     # Engines round or cut reals differently; both stay between the whole numbers around.
-    return known if expression.kind is Kind.REAL else Span(known.mapped(spans.floor).low, known.mapped(spans.ceil).high)
+    return known if expression.kind is Kind.REAL else Span(known.mapped(math.floor).low, known.mapped(math.ceil).high)
 
 
 _SPANS: dict[str, _SpanRule] = {
@@ -214,8 +212,8 @@ _SPANS: dict[str, _SpanRule] = {
     "exp": _one(spans.exponential),
     "ln": _one(spans.logarithm),
     "sign": _one(spans.sign),
-    "floor": _rounded(spans.floor),
-    "ceil": _rounded(spans.ceil),
+    "floor": _rounded(math.floor),
+    "ceil": _rounded(math.ceil),
     "round": _rounded(spans.round_half_up),
     "least": _least,
     "greatest": _greatest,
@@ -230,18 +228,6 @@ _SPANS: dict[str, _SpanRule] = {
 
 def _any_nullable(_: Call, parts: list[_Known]) -> bool:
     return any(part.nullable for part in parts)
-
-
-def _all_nullable(_: Call, parts: list[_Known]) -> bool:
-    return all(part.nullable for part in parts)
-
-
-def _always(_: Call, parts: list[_Known]) -> bool:  # noqa: ARG001
-    return True
-
-
-def _never(_: Call, parts: list[_Known]) -> bool:  # noqa: ARG001
-    return False
 
 
 def _by_divisor(_: Call, parts: list[_Known]) -> bool:
@@ -259,24 +245,18 @@ def _unless(defined: Callable[[Span], bool]) -> _NullRule:
     return lambda _, parts: parts[0].nullable or not defined(parts[0].span)
 
 
-def _by_branch(_: Call, parts: list[_Known]) -> bool:
-    return any(part.nullable for part in _case_values(parts))
-
-
-def _by_cast(_: Call, parts: list[_Known]) -> bool:
-    return parts[0].nullable or parts[0].kind is Kind.TEXT
-
-
 _NULLABLE: dict[str, _NullRule] = {
     "divide": _by_divisor,
     "modulo": _by_remainder,
     "sqrt": _unless(lambda span: span.low >= 0),
     "ln": _unless(lambda span: span.low > 0),
-    "case": _by_branch,
-    **dict.fromkeys(("coalesce", "least", "greatest"), _all_nullable),
-    **dict.fromkeys(("to_real", "to_integer", "to_date"), _by_cast),
-    **dict.fromkeys(("power", "nullif", "add_days"), _always),
-    "is_null": _never,
+    "case": lambda _, parts: any(part.nullable for part in _case_values(parts)),
+    **dict.fromkeys(("coalesce", "least", "greatest"), lambda _, parts: all(part.nullable for part in parts)),
+    **dict.fromkeys(
+        ("to_real", "to_integer", "to_date"), lambda _, parts: parts[0].nullable or parts[0].kind is Kind.TEXT
+    ),
+    **dict.fromkeys(("power", "nullif", "add_days"), lambda *_: True),
+    "is_null": lambda *_: False,
 }
 
 _BRANCHES: dict[str, Callable[[Sequence[Any]], list[Any]]] = {"case": _case_values, "coalesce": list}

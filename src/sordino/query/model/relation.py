@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
-from sordino.data.metadata import Column, OwnedByColumn, Table
+from sordino.data.metadata import Column, Table
 
 from .days import Days
 from .expression import ColumnRef, Expression
@@ -32,9 +32,17 @@ Window = tuple[str, str, Expression | None, tuple[Expression, ...], Order, Colum
 order (only for row_number, rank, lag and lead), column of the result."""
 
 
+Behind = tuple[tuple["Relation", str | Expression], ...]
+"""What a column holds: an expression over a relation below, or the name of its column that is handed on. One for each
+branch of a union; nothing where the column begins."""
+
+
 @dataclass(frozen=True)
 class Relation(ABC):
     """A node. `columns` are its visible columns; who owns a row travels unseen beside them."""
+
+    sides: ClassVar[tuple[str, ...]] = ()
+    """The fields that hold one relation each."""
 
     @property
     @abstractmethod
@@ -42,19 +50,24 @@ class Relation(ABC):
         """What is known about each visible column."""
 
     @property
-    @abstractmethod
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
+        return tuple(getattr(self, side) for side in self.sides)
+
+    def walk(self) -> Iterator[Relation]:
+        """Yield this relation and all below, the outer ones first."""
+        yield self
+        for below in self.inputs:
+            yield from below.walk()
+
+    def behind(self, name: str) -> Behind:
+        """Return what a column holds: by default the column of that name of the first relation below."""
+        return ((self.inputs[0], name),)
 
     @property
     def is_public(self) -> bool:
         """Whether it speaks about nobody."""
         return all(below.is_public for below in self.inputs)
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner's identity, if there is one."""
-        return None
 
     @property
     def copies(self) -> Counter[str]:
@@ -75,15 +88,14 @@ class Scan(Relation):
     table: Table
     days: Days | None = None
 
+    def behind(self, _: str) -> Behind:
+        """Return nothing: its columns begin here."""
+        return ()
+
     @property
     def columns(self) -> Mapping[str, Column]:
         """What is known about each visible column."""
         return self.table.columns
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return ()
 
     @property
     def is_public(self) -> bool:
@@ -91,27 +103,16 @@ class Scan(Relation):
         return self.table.is_public
 
     @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return self.table.owner.column if isinstance(self.table.owner, OwnedByColumn) else None
-
-    @property
     def copies(self) -> Counter[str]:
         """How many rows one row of each private table can become."""
         return Counter() if self.is_public else Counter({self.table.name: 1})
-
-
-def _renamed_owner(outputs: tuple[NamedExpression, ...], source: Relation) -> str | None:
-    for name, expression, _ in outputs:
-        if isinstance(expression, ColumnRef) and expression.name == source.owner:
-            return name
-    return None
 
 
 @dataclass(frozen=True)
 class _OneInput(Relation):
     """What nodes above one relation share."""
 
+    sides: ClassVar[tuple[str, ...]] = ("source",)
     source: Relation
 
     @property
@@ -119,22 +120,17 @@ class _OneInput(Relation):
         """What is known about each visible column."""
         return self.source.columns
 
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return (self.source,)
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return self.source.owner
-
 
 @dataclass(frozen=True)
 class Filter(_OneInput):
     """The rows for which `condition` is true. Row by row, so the invariant holds."""
 
     condition: Expression
+
+
+def _computed(outputs: tuple[NamedExpression, ...], source: Relation, name: str) -> Behind:
+    found = next((expression for output, expression, _ in outputs if output == name), None)
+    return () if found is None else ((source, found.name if isinstance(found, ColumnRef) else found),)
 
 
 @dataclass(frozen=True)
@@ -148,10 +144,9 @@ class Project(_OneInput):
         """What is known about each visible column."""
         return MappingProxyType({name: column for name, _, column in self.outputs})
 
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return _renamed_owner(self.outputs, self.source)
+    def behind(self, name: str) -> Behind:
+        """Return what a column is computed from."""
+        return _computed(self.outputs, self.source, name)
 
 
 @dataclass(frozen=True)
@@ -166,6 +161,7 @@ class Join(Relation):
     A left join keeps unmatched left rows, which are their owner's, too.
     """
 
+    sides = ("left", "right")
     left: Relation
     right: Relation
     on: tuple[tuple[str, str], ...]
@@ -184,15 +180,10 @@ class Join(Relation):
         }
         return MappingProxyType({**self.left.columns, **right})
 
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return (self.left, self.right)
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return self.left.owner
+    def behind(self, name: str) -> Behind:
+        """Return the column of the side that it comes from."""
+        old = next((old for old, new in self.right_names if new == name), None)
+        return ((self.left, name),) if old is None else ((self.right, old),)
 
 
 @dataclass(frozen=True)
@@ -203,15 +194,11 @@ class SemiJoin(_OneInput):
     rows decide. `on` may be empty then: does this person have any such row?
     """
 
+    sides = ("source", "members")
     members: Relation
     on: tuple[tuple[str, str], ...]
     negated: bool = False
     on_owner: bool = False
-
-    @property
-    def inputs(self) -> tuple[Relation, ...]:
-        """The relations right below."""
-        return (self.source, self.members)
 
     @property
     def copies(self) -> Counter[str]:
@@ -231,16 +218,14 @@ class UnionAll(Relation):
         known = [branch.columns for branch in self.branches]
         return MappingProxyType({name: hull([columns[name] for columns in known]) for name in known[0]})
 
+    def behind(self, name: str) -> Behind:
+        """Return the column of each branch."""
+        return tuple((branch, name) for branch in self.branches)
+
     @property
     def inputs(self) -> tuple[Relation, ...]:
         """The relations right below."""
         return self.branches
-
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        names = {branch.owner for branch in self.branches}
-        return names.pop() if len(names) == 1 else None
 
     @property
     def copies(self) -> Counter[str]:
@@ -268,10 +253,9 @@ class PerPerson(_OneInput):
         named = {name: column for name, _, column in self.keys}
         return MappingProxyType({**named, **{name: column for name, _, _, column in self.summaries}})
 
-    @property
-    def owner(self) -> str | None:
-        """The visible column that holds the owner, if there is one."""
-        return _renamed_owner(self.keys, self.source)
+    def behind(self, name: str) -> Behind:
+        """Return what a key is computed from; summaries begin here."""
+        return _computed(self.keys, self.source, name)
 
 
 @dataclass(frozen=True)
@@ -288,6 +272,10 @@ class Windowed(_OneInput):
         """What is known about each visible column."""
         return MappingProxyType({**self.source.columns, **{window[0]: window[-1] for window in self.windows}})
 
+    def behind(self, name: str) -> Behind:
+        """Return a column of the rows; windows begin here."""
+        return () if any(window[0] == name for window in self.windows) else ((self.source, name),)
+
 
 # ---- how far joins may multiply rows -------------------------------------------------------------------------------
 # They are cut before they do. Otherwise a question could make one person's few rows so many that the engine runs out
@@ -301,10 +289,7 @@ MOST_ROWS = 1_000
 
 def joins(relation: Relation) -> Iterator[Join]:
     """Yield all joins in a tree, the outer ones first."""
-    if isinstance(relation, Join):
-        yield relation
-    for below in relation.inputs:
-        yield from joins(below)
+    return (each for each in relation.walk() if isinstance(each, Join))
 
 
 def most_per_key(relation: Relation) -> int:

@@ -50,11 +50,11 @@ class Span:
         """Whether zero lies in it."""
         return self.low <= 0 <= self.high
 
-    def mapped(self, function: Callable[[Fraction], Fraction]) -> Span:
+    def mapped(self, function: Callable[[Fraction], int]) -> Span:
         """Return the image under a function that never decreases and is unbounded where the span is."""
         return Span(
-            function(self.low) if isinstance(self.low, Fraction) else self.low,
-            function(self.high) if isinstance(self.high, Fraction) else self.high,
+            Fraction(function(self.low)) if isinstance(self.low, Fraction) else self.low,
+            Fraction(function(self.high)) if isinstance(self.high, Fraction) else self.high,
         )
 
 
@@ -162,25 +162,11 @@ def _widened(function: Callable[[float], float], a: Span) -> Span:
     )
 
 
-def round_half_up(value: Fraction) -> Fraction:
+def round_half_up(value: Fraction) -> int:
     """⌊x + ½⌋."""
-    return Fraction(math.floor(value + Fraction(1, 2)))
-
-
-def floor(value: Fraction) -> Fraction:
-    """⌊x⌋."""
-    return Fraction(math.floor(value))
-
-
-def ceil(value: Fraction) -> Fraction:
-    """⌈x⌉."""
-    return Fraction(math.ceil(value))
+    return math.floor(value + Fraction(1, 2))
 
 
 def sign(a: Span) -> Span:
     """−1, 0 or 1."""
-    return Span(_sign(a.low), _sign(a.high))
-
-
-def _sign(end: End) -> Fraction:
-    return Fraction((end > 0) - (end < 0))
+    return Span(*(Fraction((end > 0) - (end < 0)) for end in (a.low, a.high)))

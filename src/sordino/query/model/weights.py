@@ -55,11 +55,12 @@ def weigh(expression: Expression, columns: Mapping[str, Weight]) -> Weight:
     while stack and parts <= LARGEST_TOGETHER and deep <= DEEPEST:
         node, depth, copies = stack.pop()
         if isinstance(node, ColumnRef):
-            column = columns.get(node.name, _PLAIN)
+            column = columns.get(node.name, PLAIN)
             parts += copies * column.parts
             deep = max(deep, depth + column.depth)
         elif isinstance(node, Call):
-            parts += copies * (1 + _listed(node))
+            listed = len(node.detail or ()) if node.operation == "in" else 0
+            parts += copies * (1 + listed // _CONSTANTS_IN_A_PART)
             deep = max(deep, depth + 1)
             stack.extend((part, depth + 1, copies * _repeats(node, part)) for part in node.arguments)
         else:
@@ -67,12 +68,7 @@ def weigh(expression: Expression, columns: Mapping[str, Weight]) -> Weight:
     return Weight(parts, deep)
 
 
-_PLAIN = Weight()
-
-
-def _listed(node: Call) -> int:
-    """Return what the constants of IN count for."""
-    return len(node.detail or ()) // _CONSTANTS_IN_A_PART if node.operation == "in" else 0
+PLAIN = Weight()
 
 
 def _repeats(node: Call, part: Expression) -> int:

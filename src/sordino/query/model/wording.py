@@ -5,13 +5,11 @@ Relations name computed columns as they need. Here such a name is followed back 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
 from sordino.query.model.question import Aggregate
-from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from sordino.query.model.relation import PerPerson, Relation, Windowed
 
 _MOST_LETTERS = 80
 
@@ -90,52 +88,21 @@ def _call(function: str, arguments: str) -> str:
 
 
 def _column(relation: Relation, name: str) -> _Text:
-    return _COLUMNS[type(relation)](relation, name)
+    behind = relation.behind(name)
+    if not behind:
+        return _begun(relation, name)
+    texts = dict.fromkeys(
+        _column(below, held) if isinstance(held, str) else _told(held, below) for below, held in behind
+    )
+    return next(iter(texts)) if len(texts) == 1 else _Text(" or ".join(each.text for each in texts), loose=True)
 
 
-def _of_source(relation: Any, name: str) -> _Text:
-    return _column(relation.source, name)
-
-
-def _of_project(relation: Project, name: str) -> _Text:
-    return next(_told(expression, relation.source) for output, expression, _ in relation.outputs if output == name)
-
-
-def _of_join(relation: Join, name: str) -> _Text:
-    for old, new in relation.right_names:
-        if new == name:
-            return _column(relation.right, old)
-    return _column(relation.left, name)
-
-
-def _of_union(relation: UnionAll, name: str) -> _Text:
-    texts = dict.fromkeys(_column(branch, name).text for branch in relation.branches)
-    return _Text(" or ".join(texts), loose=len(texts) > 1)
-
-
-def _of_person(relation: PerPerson, name: str) -> _Text:
-    known = {output: _told(expression, relation.source) for output, expression, _ in relation.keys}
-    for output, function, argument, _ in relation.summaries:
-        known[output] = _Text(_call(function, "*" if argument is None else _told(argument, relation.source).text))
-    return known[name]
-
-
-def _of_window(relation: Windowed, name: str) -> _Text:
-    for output, function, argument, *_ in relation.windows:
-        if output == name:
-            return _Text(
-                f"{_call(function, '' if argument is None else _told(argument, relation.source).text)} OVER (…)"
-            )
-    return _column(relation.source, name)
-
-
-_COLUMNS: dict[type[Relation], Callable[[Any, str], _Text]] = {
-    Scan: lambda _, name: _Text(name),
-    Filter: _of_source,
-    SemiJoin: _of_source,
-    Project: _of_project,
-    Join: _of_join,
-    UnionAll: _of_union,
-    PerPerson: _of_person,
-    Windowed: _of_window,
-}
+def _begun(relation: Relation, name: str) -> _Text:
+    """Return a column of a table, a summary of a person's rows, or a window over them."""
+    if isinstance(relation, PerPerson):
+        function, argument = next((how, of) for output, how, of, _ in relation.summaries if output == name)
+        return _Text(_call(function, "*" if argument is None else _told(argument, relation.source).text))
+    if isinstance(relation, Windowed):
+        function, argument = next((how, of) for output, how, of, *_ in relation.windows if output == name)
+        return _Text(f"{_call(function, '' if argument is None else _told(argument, relation.source).text)} OVER (…)")
+    return _Text(name)

@@ -44,18 +44,16 @@ class OutputReader(GroupedReader):
         """Return what a call of an aggregate stands for."""
         return AGGREGATES[called.name](self, called)
 
-    def add(self, function: Function, *arguments: Expression, parameters: tuple[Fraction, ...] = ()) -> ColumnRef:
-        """Return the name by which the aggregate is known."""
+    def add(
+        self, function: Function, *arguments: Expression, parameters: tuple[Fraction, ...] = (), listed: bool = False
+    ) -> ColumnRef:
+        """Return the name by which the aggregate is known; `listed` if it is not one number."""
         made = Aggregate(function, arguments, parameters)
         if made not in self.aggregates:
             self.aggregates.append(made)
         kind = Kind.INTEGER if function in _COUNTS else arguments[0].kind if function == "top" else Kind.REAL
-        return ColumnRef(kind, f"a{self.aggregates.index(made)}")
-
-    def add_list(self, function: Function, *arguments: Expression, parameters: tuple[Fraction, ...] = ()) -> ColumnRef:
-        """Return the name of an aggregate that is a list."""
-        reference = self.add(function, *arguments, parameters=parameters)
-        self.lists.add(reference.name)
+        reference = ColumnRef(kind, f"a{self.aggregates.index(made)}")
+        self.lists |= {reference.name} if listed else set()
         return reference
 
     def number(self, called: AggregateCall, node: exp.Expr) -> Expression:
@@ -121,13 +119,14 @@ def _quantile(reader: OutputReader, called: AggregateCall) -> Expression:
     fractions = tuple(_constant(reader, called, one) for one in (wanted.expressions if listed else [wanted]))
     if not 1 <= len(fractions) <= _MOST_QUANTILES or not all(0 <= fraction <= 1 for fraction in fractions):
         raise refuse(f"{called.name} needs fractions from 0 to 1", "write QUANTILE(x, 0.5)", "SRD-Q104")
-    return (reader.add_list if listed else reader.add)("quantile", reader.number(called, node), parameters=fractions)
+    return reader.add("quantile", reader.number(called, node), parameters=fractions, listed=listed)
 
 
 def _constant(reader: OutputReader, called: AggregateCall, node: exp.Expr) -> Fraction:
     value = reader.rows.read(node)
     if not isinstance(value, Literal) or not value.kind.is_number or not isinstance(value.value, int | float):
-        raise refuse(f"{called.name} needs a constant number here", "write the number itself", "SRD-Q104")
+        form = "x, 0, 10, 50" if called.name == "HISTOGRAM" else "x, 0.5"
+        raise refuse(f"{called.name} needs a constant number here", f"write {called.name}({form})", "SRD-Q104")
     return exact(value.value)
 
 
@@ -141,7 +140,7 @@ def _histogram(reader: OutputReader, called: AggregateCall) -> Expression:
         edges = _equal_bins(reader, value, whole_constant(called.name, reader.rows, rest[0]))
     if any(low >= high for low, high in pairwise(edges)):
         raise refuse("the edges of a HISTOGRAM must ascend", "write HISTOGRAM(x, 0, 10, 20, 50)", "SRD-Q104")
-    return reader.add_list("histogram", value, parameters=edges)
+    return reader.add("histogram", value, parameters=edges, listed=True)
 
 
 def _equal_bins(reader: OutputReader, value: Expression, bins: int) -> tuple[Fraction, ...]:
@@ -177,15 +176,17 @@ def _ranked(reader: OutputReader, called: AggregateCall, value: Expression, coun
             "SRD-Q106",
         )
     if not 1 <= count <= len(keys):
-        raise refuse(f"there are {len(keys)} values, so {called.name} cannot give {count}", "ask for fewer", "SRD-Q104")
-    return reader.add_list("top", value, parameters=(Fraction(count),))
+        raise refuse(
+            f"{called.name} cannot give {count} of {len(keys)} values", f"ask for 1 to {len(keys)}", "SRD-Q104"
+        )
+    return reader.add("top", value, parameters=(Fraction(count),), listed=True)
 
 
 def _regression(reader: OutputReader, called: AggregateCall) -> Expression:
     no_distinct(called)
     if len(called.arguments) < 2:
         raise refuse("REGRESSION explains one number by others", "write REGRESSION(y, x1, x2)", "SRD-Q104")
-    return reader.add_list("regression", *(reader.number(called, node) for node in called.arguments))
+    return reader.add("regression", *(reader.number(called, node) for node in called.arguments), listed=True)
 
 
 def _slope(reader: OutputReader, called: AggregateCall) -> Expression:

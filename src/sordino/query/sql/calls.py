@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -53,19 +52,15 @@ def _within_group(node: exp.WithinGroup) -> AggregateCall:
     return AggregateCall("QUANTILE", (ordered.this, *inner.arguments))
 
 
-def aggregates_in(node: exp.Expr) -> Iterator[exp.Expr]:
-    """Yield the aggregates at or below the node: not those of subqueries, and not those of windows."""
-    stack = [node]
+def has_aggregates(nodes: list[exp.Expr]) -> bool:
+    """Whether there is an aggregate at or below a node: not in a subquery, and not that of a window."""
+    stack = [*nodes]
     while stack:
         current = stack.pop()
         if isinstance(current, exp.Window):
             stack.extend(child for child in current.iter_expressions() if child is not current.this)
         elif isinstance(current, exp.Anonymous) and current.name.upper() in AGGREGATE_NAMES:
-            yield current
+            return True
         elif not isinstance(current, exp.Query):
             stack.extend(current.iter_expressions())
-
-
-def has_aggregates(nodes: list[exp.Expr]) -> bool:
-    """Whether any of the nodes has an aggregate of its own."""
-    return any(True for node in nodes for _ in aggregates_in(node))
+    return False

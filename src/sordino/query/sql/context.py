@@ -24,16 +24,13 @@ class Context:
     schema: Schema
     read_query: Callable[[exp.Expr, Context], Scope]
     read_from: Callable[[exp.Select, Context], tuple[Scope, list[exp.Expr]]]
+    """Gives the rows of a SELECT's FROM, with its joins, and the conditions of its WHERE."""
     named: Mapping[str, Scope] = field(default_factory=dict)
     """What WITH names, by name in lower case."""
 
     def subquery(self, query: exp.Expr) -> Scope:
         """Return the rows of a subquery."""
         return measured(self.read_query(query, self))
-
-    def sources(self, select: exp.Select) -> tuple[Scope, list[exp.Expr]]:
-        """Return the rows of a SELECT's FROM, with its joins, and the conditions of its WHERE."""
-        return self.read_from(select, self)
 
     def naming(self, query: exp.Expr) -> Context:
         """Return the context in which the names of the query's own WITH are known."""

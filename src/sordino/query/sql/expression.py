@@ -57,7 +57,7 @@ class Reader:
         return function(self, arguments)
 
     def known(self, expression: Expression) -> Column | None:
-        """Return what is known about a value of a row."""
+        """Return what is known about a value of a row; None where values of answers are spoken of."""
         return derive(expression, self.scope.relation.columns)
 
     def condition(self, node: exp.Expr) -> Expression:
@@ -87,10 +87,6 @@ def chain(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
         else:
             parts.append(part)
     return parts
-
-
-def _name_of(node: exp.Anonymous) -> str:
-    return node.name.upper()
 
 
 def _constant(_: Reader, node: exp.Expr) -> Expression:
@@ -172,13 +168,7 @@ def _case(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _if(reader: Reader, node: exp.Expr) -> Expression:
-    otherwise = node.args.get("false")
-    return call(
-        "case",
-        reader.condition(node.this),
-        reader.read(node.args["true"]),
-        literal(None) if otherwise is None else reader.read(otherwise),
-    )
+    return reader.function("IF", [node.this, node.args["true"], node.args.get("false") or exp.Null()])
 
 
 def _cast(reader: Reader, node: exp.Expr) -> Expression:
@@ -207,10 +197,6 @@ _TYPES = {
     "BOOLEAN": Kind.BOOLEAN,
 }
 _CASTS = {Kind.REAL: "to_real", Kind.INTEGER: "to_integer", Kind.TEXT: "to_text", Kind.DATE: "to_date"}
-
-
-def _extract(reader: Reader, node: exp.Expr) -> Expression:
-    return date_part(node.this, reader.read(node.expression))
 
 
 def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
@@ -258,7 +244,7 @@ Entry = tuple[Sequence[str], Callable[[Any, Any], Expression]]
 
 NODES: dict[type[exp.Expr], Entry] = {
     exp.Column: (("this", "table"), lambda reader, node: reader.column(node)),
-    exp.Anonymous: (("this", "expressions"), lambda reader, node: reader.function(_name_of(node), node.expressions)),
+    exp.Anonymous: (("this", "expressions"), lambda reader, node: reader.function(node.name.upper(), node.expressions)),
     exp.Paren: (("this",), lambda reader, node: reader.read(node.this)),
     exp.Literal: (("this", "is_string"), _constant),
     exp.Boolean: (("this",), lambda _, node: literal(bool(node.this))),
@@ -289,6 +275,6 @@ NODES: dict[type[exp.Expr], Entry] = {
     exp.If: (("this", "true", "false"), _if),
     exp.Cast: (("this", "to", "safe"), _cast),
     exp.TryCast: (("this", "to", "safe", "requires_string"), _cast),
-    exp.Extract: (_BOTH, _extract),
+    exp.Extract: (_BOTH, lambda reader, node: date_part(node.this, reader.read(node.expression))),
 }
 """Class of node → (what it may say, how it is read)."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from sordino.data.kinds import Kind
-from sordino.data.metadata import Column
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression, Literal
 from sordino.query.model.literals import as_kind, literal
@@ -18,26 +17,20 @@ from sordino.query.model.operations import call
 from .dates import PART_NAMES, between, date_part, date_trunc, days_of, moved, word
 from .refusals import refuse
 
+if TYPE_CHECKING:
+    from .expression import Reader
+
 _MOST_DIGITS = 15
+_FORMS = {
+    "ROUND": "ROUND(x, 2)",
+    "SUBSTRING": "SUBSTRING(x, 1, 3)",
+    "LEFT": "LEFT(x, 3)",
+    "HISTOGRAM": "HISTOGRAM(x, 10), or its edges: HISTOGRAM(x, 0, 10, 50)",
+    "TOP": "TOP(x, 3)",
+}
+"""How what takes a constant whole number is written."""
 
-
-class Reads(Protocol):
-    """Whoever can read a piece of SQL."""
-
-    def read(self, node: exp.Expr) -> Expression:
-        """Return the expression that the node stands for."""
-        ...
-
-    def condition(self, node: exp.Expr) -> Expression:
-        """Return an expression that is true or false."""
-        ...
-
-    def known(self, expression: Expression) -> Column | None:
-        """Return what is known about a value of a row; None where values of answers are spoken of."""
-        ...
-
-
-Function = Callable[[Any, list[exp.Expr]], Expression]
+Function = Callable[["Reader", list[exp.Expr]], Expression]
 
 
 def _direct(operation: str) -> Function:
@@ -52,15 +45,15 @@ def taking(name: str, arguments: list[exp.Expr], least: int, most: int) -> list[
     return arguments
 
 
-def whole_constant(name: str, reader: Reads, node: exp.Expr) -> int:
+def whole_constant(name: str, reader: Reader, node: exp.Expr) -> int:
     """Return the constant whole number that the node stands for."""
     value = reader.read(node)
     if not isinstance(value, Literal) or value.kind is not Kind.INTEGER or not isinstance(value.value, int):
-        raise refuse(f"{name} needs a constant whole number here", "write the number itself", "SRD-Q104")
+        raise refuse(f"{name} needs a constant whole number here", f"write {_FORMS[name]}", "SRD-Q104")
     return value.value
 
 
-def _round(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _round(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     taking("ROUND", arguments, 1, 2)
     value = reader.read(arguments[0])
     digits = whole_constant("ROUND", reader, arguments[1]) if len(arguments) == 2 else 0
@@ -73,7 +66,7 @@ def _round(reader: Reads, arguments: list[exp.Expr]) -> Expression:
     return call(down, call("round", call(up, value, scale)), scale)
 
 
-def _clip(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _clip(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     """CLIP(x, low, high): what is missing stays missing, which LEAST and GREATEST would pass over.
 
     A stored real beyond ±2^200, ∞ included, is NULL to them; compared as it is, it lies outside like any other.
@@ -98,56 +91,51 @@ def _refuse_empty(low: Expression, high: Expression) -> None:
 
 
 def _logarithm(base: float) -> Function:
-    def read(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    def read(reader: Reader, arguments: list[exp.Expr]) -> Expression:
         (value,) = taking("LOG", arguments, 1, 1)
         return call("divide", call("ln", reader.read(value)), literal(math.log(base)))
 
     return read
 
 
-def _substring(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _substring(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     taking("SUBSTRING", arguments, 2, 3)
     start = whole_constant("SUBSTRING", reader, arguments[1])
     length = whole_constant("SUBSTRING", reader, arguments[2]) if len(arguments) == 3 else None
     return call("substring", reader.read(arguments[0]), detail=(start, length))
 
 
-def _left(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _left(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     value, length = taking("LEFT", arguments, 2, 2)
     return call("substring", reader.read(value), detail=(1, whole_constant("LEFT", reader, length)))
 
 
-def _starts_with(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _starts_with(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     value, prefix = taking("STARTS_WITH", arguments, 2, 2)
     if not isinstance(prefix, exp.Literal) or not prefix.is_string:
         raise refuse("STARTS_WITH needs a constant prefix", "write STARTS_WITH(x, 'a')", "SRD-Q104")
     return call("starts_with", reader.read(value), detail=str(prefix.this))
 
 
-def _trim(reader: Reads, arguments: list[exp.Expr]) -> Expression:
-    (value,) = taking("TRIM", arguments, 1, 1)
-    return call("trim", reader.read(value))
-
-
-def _if(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _if(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     test, then, otherwise = taking("IF", arguments, 3, 3)
     return call("case", reader.condition(test), reader.read(then), reader.read(otherwise))
 
 
 def _named_part(name: str) -> Function:
-    def read(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    def read(reader: Reader, arguments: list[exp.Expr]) -> Expression:
         (value,) = taking(name, arguments, 1, 1)
         return date_part(name, reader.read(value))
 
     return read
 
 
-def _part(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _part(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     unit, value = taking("DATE_PART", arguments, 2, 2)
     return date_part(unit, reader.read(value))
 
 
-def _trunc(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _trunc(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     """DuckDB: DATE_TRUNC('month', d). BigQuery: DATE_TRUNC(d, MONTH)."""
     first, second = taking("DATE_TRUNC", arguments, 2, 2)
     if isinstance(first, exp.Literal):
@@ -155,7 +143,7 @@ def _trunc(reader: Reads, arguments: list[exp.Expr]) -> Expression:
     return date_trunc(word(second), reader.read(first))
 
 
-def _difference(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _difference(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     """DuckDB: DATE_DIFF('day', earlier, later). BigQuery: DATE_DIFF(later, earlier, DAY)."""
     first, second, third = taking("DATE_DIFF", arguments, 3, 3)
     unit, later, earlier = (first, third, second) if isinstance(first, exp.Literal) else (third, first, second)
@@ -165,7 +153,7 @@ def _difference(reader: Reads, arguments: list[exp.Expr]) -> Expression:
 
 
 def _moved(sign: int) -> Function:
-    def read(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+    def read(reader: Reader, arguments: list[exp.Expr]) -> Expression:
         value, interval = taking("DATE_ADD", arguments, 2, 2)
         if not isinstance(interval, exp.Interval):
             raise refuse("a date moves by an interval", "write DATE_ADD(d, INTERVAL 3 DAY)", "SRD-Q104")
@@ -174,7 +162,7 @@ def _moved(sign: int) -> Function:
     return read
 
 
-def _date(reader: Reads, arguments: list[exp.Expr]) -> Expression:
+def _date(reader: Reader, arguments: list[exp.Expr]) -> Expression:
     (value,) = taking("DATE", arguments, 1, 1)
     settled = as_kind(reader.read(value), Kind.DATE)
     return settled if settled.kind is Kind.DATE else call("to_date", settled)
@@ -197,6 +185,7 @@ _OPERATIONS = {
     "SAFE_DIVIDE": "divide",
     "LOWER": "lower",
     "UPPER": "upper",
+    "TRIM": "trim",
     "LENGTH": "length",
     "CHAR_LENGTH": "length",
     "CONCAT": "concat",
@@ -216,7 +205,6 @@ FUNCTIONS: dict[str, Function] = {
     "SUBSTRING": _substring,
     "SUBSTR": _substring,
     "LEFT": _left,
-    "TRIM": _trim,
     "STARTS_WITH": _starts_with,
     "IF": _if,
     "IFF": _if,

@@ -14,7 +14,7 @@ from sordino.query.model.expression import ColumnRef, Expression, Literal
 from .calls import AggregateCall, aggregate_call
 from .expression import Reader
 from .names import item
-from .refusals import refuse, refused_node
+from .refusals import refuse, refused_node, unknown_name
 from .scope import Scope
 
 
@@ -47,6 +47,8 @@ class GroupedReader(Reader):
             raise refused_node(node.this)
         if not node.table and node.name.lower() in self.named:
             return self.named[node.name.lower()]
+        if self.named and not node.table and not self.scope.matching(node):
+            raise unknown_name("column", node.name, self.named)
         seen = self.scope.find(node)
         raise refuse(
             f"the column {seen.name[:60]!r} would be shown row by row",
@@ -54,9 +56,8 @@ class GroupedReader(Reader):
             "SRD-Q106",
         )
 
-    def known(self, expression: Expression) -> Column | None:
+    def known(self, _: Expression) -> Column | None:
         """Return None: keys and aggregates are not columns of the rows."""
-        del expression
         return None
 
     def _key(self, node: exp.Expr) -> Expression | None:
@@ -68,11 +69,6 @@ class GroupedReader(Reader):
         if isinstance(expression, Literal):
             return None
         return next((reference for key, reference in self._keys if key == expression), None)
-
-
-def group_nodes(group: exp.Expr | None) -> list[exp.Expr]:
-    """Return the plain expressions of a GROUP BY."""
-    return [] if group is None else list(group.expressions)
 
 
 def group_keys(nodes: list[exp.Expr], select: exp.Select, scope: Scope) -> list[Expression]:

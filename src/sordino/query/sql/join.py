@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Literal
 
 from sqlglot import exp
@@ -10,6 +12,7 @@ from sqlglot import exp
 from sordino.data.kinds import Kind
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
+from sordino.query.model.expression import Expression
 from sordino.query.model.lineage import owners, same_owner
 from sordino.query.model.operations import call
 from sordino.query.model.relation import Filter, Join, Relation
@@ -46,13 +49,12 @@ def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
     condition = read_condition(left, right, node)
     right = condition.filtered(right)
     relation, names, swapped = _joined_relations(left, right, condition.pairs, how, schema)
-    scope = Scope(relation, _visible(left, right, names, swapped, condition.merged))
+    scope = Scope(relation, both_sides(left, right, names, swapped, condition.merged))
     if not condition.remaining:
         return scope
     if how == "left":
         raise refuse("a LEFT JOIN's ON may hold equalities and conditions on the right side", "move the rest to WHERE")
-    reader = Reader(scope)
-    return scope.with_relation(_narrowed(relation, reader, condition.remaining))
+    return scope.with_relation(filtered(relation, [*map(Reader(scope).condition, condition.remaining)]))
 
 
 def how_of(node: exp.Join) -> How:
@@ -79,11 +81,11 @@ class JoinCondition:
 
     def filtered(self, right: Scope) -> Scope:
         """Return the right side, narrowed by the conditions on it alone."""
-        return right.with_relation(_narrowed(right.relation, Reader(right), self.on_right))
+        return right.with_relation(filtered(right.relation, [*map(Reader(right).condition, self.on_right)]))
 
 
-def _narrowed(relation: Relation, reader: Reader, nodes: tuple[exp.Expr, ...]) -> Relation:
-    conditions = [reader.condition(node) for node in nodes]
+def filtered(relation: Relation, conditions: Sequence[Expression]) -> Relation:
+    """Return the rows for which all conditions hold."""
     if not conditions:
         return relation
     return Filter(relation, conditions[0] if len(conditions) == 1 else call("and", *conditions))
@@ -98,6 +100,7 @@ def read_condition(left: Scope, right: Scope, node: exp.Join) -> JoinCondition:
     else:
         condition = _read_on(left, right, node.args["on"])
     if not condition.pairs:
+        _refuse_unknown(chain(node.args["on"], exp.And), left, right)
         raise refuse(
             "a join needs an equality between a column of each side",
             "write ON a.x = b.x; compute expressions in a subquery first",
@@ -124,15 +127,29 @@ def _read_on(left: Scope, right: Scope, on: exp.Expr) -> JoinCondition:
 
 def equality(left: Scope, right: Scope, node: exp.Expr) -> Pair | None:
     """Return the pair (column of left, column of right) if the node says that they are equal; else None."""
-    if isinstance(node, exp.Paren):
-        return equality(left, right, node.this)
-    if not isinstance(node, exp.EQ) or not all(isinstance(side, exp.Column) for side in (node.this, node.expression)):
-        return None
-    for one, other in ((node.this, node.expression), (node.expression, node.this)):
+    for one, other in equal_columns(node):
         on_left, on_right = left.matching(one), right.matching(other)
         if on_left and on_right and not right.matching(one) and not left.matching(other):
             return left.find(one).column, right.find(other).column
     return None
+
+
+def equal_columns(node: exp.Expr) -> list[tuple[exp.Column, exp.Column]]:
+    """Return the two columns that the node says are equal, either one first; nothing if it says anything else."""
+    node = node.unnest()
+    if not isinstance(node, exp.EQ):
+        return []
+    one, other = node.this, node.expression
+    both = isinstance(one, exp.Column) and isinstance(other, exp.Column)
+    return [(one, other), (other, one)] if both else []
+
+
+def _refuse_unknown(parts: Sequence[exp.Expr], *scopes: Scope) -> None:
+    """Refuse equalities with a column that its table has not; a table that is not here may come later in FROM."""
+    everything = Scope(scopes[0].relation, tuple(seen for scope in scopes for seen in scope.visible))
+    for column in (pair[0] for part in parts for pair in equal_columns(part)):
+        if column.table.lower() in everything.qualifiers:
+            everything.find(column)
 
 
 def check_pair(left: Relation, right: Relation, pair: Pair) -> None:
@@ -189,20 +206,22 @@ def owner_matched(
             "rows of others would decide about a row; declare the table that it needs public, or a unit of people",
             "SRD-Q105",
         )
+    left_owners, right_owners = owners(left, schema), owners(right, schema)
     if not any(same_owner(left, one, right, other, schema) for one, other in pairs):
+        one, other = (min(each, default=schema.unit.name) for each in (left_owners, right_owners))
         raise refuse(
             f"{what} must be keyed by the person",
-            f"write ON a.{schema.unit.name} = b.{schema.unit.name} AND … with the person's column of each side, so "
+            f"write ON a.{one} = b.{other} AND … with the person's column of each side, so "
             "that only rows of one person meet",
             "SRD-Q105",
         )
-    left_owners, right_owners = owners(left, schema), owners(right, schema)
     return tuple((one, other) for one, other in pairs if not (one in left_owners and other in right_owners))
 
 
-def _visible(
+def both_sides(
     left: Scope, right: Scope, names: dict[str, str], swapped: bool, merged: frozenset[str]
 ) -> tuple[Visible, ...]:
+    """Return what is seen of a join; `names` is what the right side (the left, if swapped) is called in it."""
     on_left = [replace(seen, column=names[seen.column]) if swapped else seen for seen in left.visible]
     on_right = [
         replace(
@@ -211,3 +230,39 @@ def _visible(
         for seen in right.visible
     ]
     return (*on_left, *on_right)
+
+
+# ---- FROM a, b WHERE a.x = b.x: the equalities in WHERE that join the tables are taken out of it, as if after ON -----
+
+Joined = tuple[Scope, list[exp.Expr]]
+"""Rows, and the conditions that are still to be met by them."""
+
+
+def is_comma(join: exp.Join) -> bool:
+    """Whether the join says nothing about how."""
+    return not any(value for name, value in join.args.items() if name != "this")
+
+
+def comma_joined(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr], schema: Schema) -> Joined:
+    """Join the tables that wait to the rows, each as soon as an equality leads to it."""
+    while waiting:
+        source, equalities = _next(scope, waiting, conditions)
+        on = reduce(lambda left, right: exp.And(this=left, expression=right), (each.copy() for each in equalities))
+        scope = joined(scope, source, exp.Join(on=on), schema)
+        waiting = [other for other in waiting if other is not source]
+        conditions = [part for part in conditions if part not in equalities]
+    return scope, conditions
+
+
+def _next(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr]) -> tuple[Scope, list[exp.Expr]]:
+    """Return the first table that equalities join to the rows, and these."""
+    for source in waiting:
+        equalities = [part for part in conditions if equality(scope, source, part) is not None]
+        if equalities:
+            return source, equalities
+    _refuse_unknown(conditions, scope, *waiting)
+    here, there = (min(side.qualifiers, default="a")[:60] for side in (scope, waiting[0]))
+    raise refuse(
+        f"tables after a comma in FROM are joined by equalities in WHERE, and none of them leads to {there!r}",
+        f"write FROM {here} JOIN {there} ON {here}.x = {there}.x",
+    )

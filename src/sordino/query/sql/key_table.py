@@ -21,13 +21,12 @@ from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation
 
 from .context import Context
-from .expression import chain
 from .grouped import group_keys
-from .join import JoinCondition, how_of, join_relations, read_condition
-from .predicate import narrowed
+from .join import JoinCondition, both_sides, how_of, join_relations, read_condition
+from .predicate import conditions_of, narrowed
 from .refusals import refuse
 from .relation import read_source
-from .scope import Scope, Visible
+from .scope import Scope
 
 _FORM = "write SELECT k.x, COUNT(p.y) FROM keys AS k LEFT JOIN private AS p ON k.x = p.x GROUP BY k.x"
 
@@ -94,7 +93,9 @@ def keyed_sources(select: exp.Select, context: Context) -> KeyedSources | None:
         raise refuse(
             "each column of the keys' table is joined with one of the private table", "write k.x = p.x AND k.y = p.y"
         )
-    on_columns = Scope(right.relation, _visible(left, right, condition))
+    joined = dict(condition.pairs)
+    keyed = Scope(left.relation, tuple(seen for seen in left.visible if seen.column in joined))
+    on_columns = Scope(right.relation, both_sides(keyed, right, joined, swapped=True, merged=condition.merged))
     if _groups_by(select, on_columns, set(columns)):
         return KeyedSources(on_columns, left.relation, columns, on_columns=True)
     return _joined(left, right, condition, context.schema)
@@ -104,7 +105,7 @@ def _groups_by(select: exp.Select, scope: Scope, columns: set[str]) -> bool:
     """Whether the groups are by all columns of the join and by nothing else."""
     group = select.args.get("group")
     try:
-        keys = group_keys(list(group.expressions), select, scope) if group is not None else []
+        keys = group_keys(group.expressions, select, scope) if group is not None else []
     except QuestionError:
         return False
     names = [key.name for key in keys if isinstance(key, ColumnRef)]
@@ -115,35 +116,14 @@ def _joined(left: Scope, right: Scope, condition: JoinCondition, schema: Schema)
     """Return the private rows, joined to the public ones that their columns agree with."""
     mirrored = tuple((there, here) for here, there in condition.pairs)
     relation, names = join_relations(right.relation, left.relation, mirrored, "inner", schema)
-    on_left = [replace(seen, column=names[seen.column]) for seen in left.visible]
-    on_right = [replace(seen, merged=seen.merged or seen.column in condition.merged) for seen in right.visible]
-    return KeyedSources(
-        Scope(relation, (*on_left, *on_right)),
-        left.relation,
-        {new: old for old, new in names.items()},
-        on_columns=False,
-    )
+    scope = Scope(relation, both_sides(left, right, names, swapped=True, merged=condition.merged))
+    return KeyedSources(scope, left.relation, {new: old for old, new in names.items()}, on_columns=False)
 
 
 def _narrowed_keys(left: Scope, select: exp.Select, context: Context) -> Scope:
-    where = select.args.get("where")
-    if where is None:
-        return left
-    parts = chain(where.this, exp.And)
+    parts = conditions_of(select)
     if not all(left.matching(column) for part in parts for column in part.find_all(exp.Column)):
         raise refuse(
             "a condition in WHERE on the private side would drop keys that have no rows", "move it to ON", "SRD-Q106"
         )
     return narrowed(left, parts, context)
-
-
-def _visible(left: Scope, right: Scope, condition: JoinCondition) -> tuple[Visible, ...]:
-    joined = dict(condition.pairs)
-    on_left = [
-        Visible(seen.qualifier, seen.name, joined[seen.column]) for seen in left.visible if seen.column in joined
-    ]
-    on_right = [
-        Visible(seen.qualifier, seen.name, seen.column, merged=seen.column in condition.merged)
-        for seen in right.visible
-    ]
-    return (*on_left, *on_right)

@@ -15,7 +15,7 @@ from sordino.query.model.question import Key
 from sordino.query.model.ranges import derive
 
 from .calls import has_aggregates
-from .grouped import group_keys, group_nodes, refuse_real
+from .grouped import group_keys, refuse_real
 from .names import item
 from .refusals import only, refuse
 from .scope import Scope, unique_name
@@ -41,7 +41,7 @@ def read_keys(
     if group.args.get("all"):
         plain = [item(node).node for node in select.expressions if not has_aggregates([node])]
     else:
-        plain = group_nodes(group)
+        plain = list(group.expressions)
     sets = _node_sets(plain, group)
     named = {id(node): group_keys([node], select, scope)[0] for nodes in sets for node in nodes}
     keys = list(dict.fromkeys(named[id(node)] for nodes in sets for node in nodes))

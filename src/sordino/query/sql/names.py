@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from sqlglot import exp
 
-from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.expression import ColumnRef
 
 from .calls import aggregate_call
 from .refusals import only, refuse
 from .scope import Scope, unique_name
 
 _MOST_COLUMNS = 1_000
-
-
-class ReadsNodes(Protocol):
-    """Whoever can read a piece of SQL."""
-
-    def read(self, node: exp.Expr) -> Expression:
-        """Return the expression that the node stands for."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -31,10 +22,6 @@ class Item:
     name: str | None
     node: exp.Expr
     starred: ColumnRef | None = None
-
-    def read(self, reader: ReadsNodes) -> Expression:
-        """Return the expression that the item stands for."""
-        return reader.read(self.node) if self.starred is None else self.starred
 
 
 def item(node: exp.Expr) -> Item:

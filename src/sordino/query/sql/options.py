@@ -6,6 +6,7 @@ It works on tokens, so that quotes and comments cannot imitate it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sqlglot.tokenizer_core import Token, TokenType
@@ -89,10 +90,6 @@ def _malformed() -> QuestionError:
     return QuestionError("write the options as OPTIONS(epsilon = 1, delta = 1e-7, …)", "SRD-Q108")
 
 
-def _positive(name: str, text: str) -> object:
-    return rational(name, text, above=0)
-
-
 def _delta(name: str, text: str) -> object:
     value = rational(name, text, least=0)
     if value >= 1:
@@ -107,7 +104,7 @@ def _count(name: str, text: str) -> object:
 
 
 _NAMES: dict[str, tuple[str, Callable[[str, str], Any]]] = {
-    "epsilon": ("epsilon", _positive),
+    "epsilon": ("epsilon", partial(rational, above=0)),
     "delta": ("delta", _delta),
     "max_groups_contributed": ("groups", _count),
     "max_rows_contributed": ("rows", _count),

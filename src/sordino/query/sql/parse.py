@@ -19,10 +19,9 @@ from sordino.errors import QuestionError
 from sordino.query.model.lineage import owner_column
 from sordino.query.model.question import Question
 
-from .refusals import refuse
 from .relation import new_context
 from .select import read_question
-from .text import read_text
+from .text import read_text, too_deep
 
 
 def parse(text: str, schema: Schema) -> Question:
@@ -41,9 +40,7 @@ def parse(text: str, schema: Schema) -> Question:
     try:
         return read_question(tree, new_context(schema), options)
     except RecursionError:
-        raise refuse(
-            "the question is nested too deeply", "name its parts by WITH name AS (SELECT …)", "SRD-Q101"
-        ) from None
+        raise too_deep() from None
 
 
 def _check_unit(named: str, schema: Schema) -> None:

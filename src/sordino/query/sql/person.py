@@ -8,14 +8,14 @@ from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.lineage import hold_owner
 from sordino.query.model.ranges import derive
-from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Project, Relation, Summary
+from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Relation, Summary
 
 from .calls import AggregateCall
 from .context import Context
-from .grouped import GroupedReader, group_keys, group_nodes, refuse_real
+from .grouped import GroupedReader, group_keys, refuse_real
 from .names import items, output_names
 from .refusals import only, refuse, refuse_where_days_are_units
-from .scope import Scope, Visible, column_names, unique_name
+from .scope import Scope, column_names, person_column, project, unique_name
 from .summary import FUNCTIONS, summary_column
 
 
@@ -59,7 +59,7 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
     keys = _keys(select, scope)
     plain = {key.name for _, key, _ in keys if isinstance(key, ColumnRef)}
     if not hold_owner(plain, scope.relation, context.schema):
-        raise _not_keyed(context, "GROUP BY in a subquery", "GROUP BY")
+        raise _not_keyed(scope, context, "GROUP BY in a subquery", "GROUP BY")
     reader = _SummaryReader(scope, keys)
     listed = items(select, scope)
     outputs = [reader.read(item.node) for item in listed]
@@ -69,17 +69,14 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
     condition = None if having is None else reader.condition(having.this)
     grouped: Relation = PerPerson(scope.relation, tuple(keys), reader.summaries)
     grouped = grouped if condition is None else Filter(grouped, condition)
-    columns = grouped.columns
-    own = column_names(outputs, "c")
-    named = tuple((name, output, derive(output, columns)) for name, output in zip(own, outputs, strict=True))
-    return Scope(Project(grouped, named), tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
+    return project(grouped, outputs, names)
 
 
 def distinct_rows(scope: Scope, context: Context) -> Scope:
     """Return each person's different rows."""
     refuse_unkeyed(scope.relation, context, "DISTINCT")
     if not hold_owner({seen.column for seen in scope.visible}, scope.relation, context.schema):
-        raise _not_keyed(context, "DISTINCT in a subquery", "SELECT DISTINCT")
+        raise _not_keyed(scope, context, "DISTINCT in a subquery", "SELECT DISTINCT")
     columns = scope.relation.columns
     keys = [
         _key(seen.column, ColumnRef(columns[seen.column].kind, seen.column), scope.relation) for seen in scope.visible
@@ -99,18 +96,19 @@ def refuse_unkeyed(relation: Relation, context: Context, what: str) -> None:
         raise refuse(f"{what} over public tables alone is not possible", "add the result as a public table", "SRD-Q105")
 
 
-def _not_keyed(context: Context, what: str, where: str) -> QuestionError:
+def _not_keyed(scope: Scope, context: Context, what: str, where: str) -> QuestionError:
     refuse_where_days_are_units(context.schema, f"{what} without both the person and the day")
-    unit = context.schema.unit.name
+    column = person_column(scope, context.schema)
     return refuse(
         f"{what} must be keyed by the person, else one person's rows would change what others are counted as",
-        f"write {where} {unit}, … with the person's column; or aggregate at the outside alone",
+        f"write {where} {column}, … with the person's column; or aggregate at the outside alone",
         "SRD-Q105",
     )
 
 
 def _keys(select: exp.Select, scope: Scope) -> list[NamedExpression]:
-    read = group_keys(group_nodes(select.args.get("group")), select, scope)
+    group = select.args.get("group")
+    read = [] if group is None else group_keys(group.expressions, select, scope)
     return [_key(*pair, scope.relation) for pair in zip(column_names(read, "g"), read, strict=True)]
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlglot import exp
 
 from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.operations import call
-from sordino.query.model.relation import Filter, Relation, SemiJoin
+from sordino.query.model.relation import Relation, SemiJoin
 
 from .calls import has_aggregates
 from .context import Context
 from .expression import Reader, chain
-from .join import Pair, check_pair, owner_matched
+from .join import Pair, check_pair, equal_columns, filtered, owner_matched
 from .refusals import only, refuse
 from .scope import Scope
 
@@ -33,52 +31,39 @@ def narrowed(scope: Scope, parts: list[exp.Expr], context: Context) -> Scope:
     """Return the rows for which all parts hold."""
     conditions: list[Expression] = []
     reader = Reader(scope)
-    memberships: list[_Membership] = []
+    memberships: list[tuple[exp.Expr, bool]] = []
     for part in parts:
         membership = _membership(part)
         if membership is None:
             conditions.append(reader.condition(part))
         else:
             memberships.append(membership)
-    relation = _with_conditions(scope.relation, conditions)
-    for membership in memberships:
-        relation = membership.narrowed(scope.with_relation(relation), context)
+    relation = filtered(scope.relation, conditions)
+    for node, negated in memberships:
+        relation = _members_only(node, negated, scope.with_relation(relation), context)
     return scope.with_relation(relation)
 
 
-def _with_conditions(relation: Relation, conditions: list[Expression]) -> Relation:
-    if not conditions:
-        return relation
-    return Filter(relation, conditions[0] if len(conditions) == 1 else call("and", *conditions))
-
-
-@dataclass(frozen=True)
-class _Membership:
-    """One ``[NOT] IN (SELECT …)`` or ``[NOT] EXISTS (SELECT …)``."""
-
-    node: exp.Expr
-    negated: bool
-
-    def narrowed(self, scope: Scope, context: Context) -> Relation:
-        """Return the rows that are (or are not) members."""
-        read = _exists if isinstance(self.node, exp.Exists) else _in
-        members, pairs = read(self.node, scope, context)
-        source = scope.relation
-        if self.negated and isinstance(self.node, exp.In):
-            # NULL is not among any members, and not outside of them either.
-            columns = source.columns
-            present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
-            source = _with_conditions(source, [*present])
-        return _semi_join(source, members, pairs, self.negated, context)
-
-
-def _membership(part: exp.Expr) -> _Membership | None:
+def _membership(part: exp.Expr) -> tuple[exp.Expr, bool] | None:
+    """Return ``IN (SELECT …)`` or ``EXISTS (SELECT …)``, and whether it is negated, if the part is one of them."""
     node, negated = part, False
     while isinstance(node, exp.Paren | exp.Not):
         negated ^= isinstance(node, exp.Not)
         node = node.this
     found = isinstance(node, exp.Exists) or (isinstance(node, exp.In) and node.args.get("query") is not None)
-    return _Membership(node, negated) if found else None
+    return (node, negated) if found else None
+
+
+def _members_only(node: exp.Expr, negated: bool, scope: Scope, context: Context) -> Relation:
+    """Return the rows that are (or are not) members."""
+    members, pairs = (_exists if isinstance(node, exp.Exists) else _in)(node, scope, context)
+    source = scope.relation
+    if negated and isinstance(node, exp.In):
+        # NULL is not among any members, and not outside of them either.
+        columns = source.columns
+        present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
+        source = filtered(source, present)
+    return _semi_join(source, members, pairs, negated, context)
 
 
 def _semi_join(
@@ -120,7 +105,7 @@ def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, t
     only(select, *_EXISTS)
     if has_aggregates(select.expressions):
         raise refuse("an aggregate always has a row, so EXISTS always holds", "write EXISTS (SELECT 1 FROM … WHERE …)")
-    inner, conditions = context.sources(select)
+    inner, conditions = context.read_from(select, context)
     pairs: list[Pair] = []
     inside: list[exp.Expr] = []
     for part in conditions:
@@ -140,11 +125,7 @@ def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, t
 
 def _correlation(part: exp.Expr, outer: Scope, inner: Scope) -> Pair | None:
     """Return (column outside, column inside) if the part says that they are equal. Names mean what is inside first."""
-    if isinstance(part, exp.Paren):
-        return _correlation(part.this, outer, inner)
-    if not isinstance(part, exp.EQ) or not all(isinstance(side, exp.Column) for side in (part.this, part.expression)):
-        return None
-    for here, there in ((part.this, part.expression), (part.expression, part.this)):
+    for here, there in equal_columns(part):
         if inner.matching(here) and not inner.matching(there):
             return outer.find(there).column, inner.find(here).column
     return None

@@ -15,50 +15,50 @@ from sordino.errors import QuestionError
 
 _LONGEST_NAME = 60
 
+_SCHEMA = "the data set's schema lists its tables and columns"
+_ENGINES = "engines are set up by the data's owner"
+_ANSWERS = "answers come back as Arrow, pandas or polars"
+_READ_ONLY = "questions only read"
+_LIST = "list the columns that you want"
+_CASES = "write one CASE WHEN … END for each column"
+_ESCAPE = "leave ESCAPE out and use % and _ only"
+_LATERAL = "join a table or a subquery instead"
+_PATTERNS = "write LIKE, ILIKE or STARTS_WITH"
+_CUT = "in a subquery would let one person's row push out another's; cut the answer outside"
+_UNNEST = "lists are no columns here; keep one row for each element in the table"
+
 STATEMENTS = {
     "EXPLAIN": "prices and plans come from price(), which touches no data",
     "SUMMARIZE": "ask for COUNT, AVG, MIN, MAX or QUANTILE of the columns that you want to know about",
-    "DESCRIBE": "the data set's schema lists its tables and columns",
-    "SHOW": "the data set's schema lists its tables and columns",
-    "PRAGMA": "engines are set up by the data's owner",
-    "SET": "engines are set up by the data's owner",
-    "COPY": "answers come back as Arrow, pandas or polars",
-    "EXPORT": "answers come back as Arrow, pandas or polars",
+    **dict.fromkeys(("DESCRIBE", "SHOW"), _SCHEMA),
+    **dict.fromkeys(("PRAGMA", "SET", "INSTALL", "LOAD"), _ENGINES),
+    **dict.fromkeys(("COPY", "EXPORT"), _ANSWERS),
     "ATTACH": "data is added by its owner, as a data set",
-    "INSTALL": "engines are set up by the data's owner",
-    "LOAD": "engines are set up by the data's owner",
-    "INSERT": "questions only read",
-    "UPDATE": "questions only read",
-    "DELETE": "questions only read",
+    **dict.fromkeys(("INSERT", "UPDATE", "DELETE", "DROP", "ALTER"), _READ_ONLY),
     "CREATE": "write a subquery or WITH name AS (SELECT …)",
-    "DROP": "questions only read",
-    "ALTER": "questions only read",
     "VALUES": "select from a table; constant rows belong into a public table",
     "CALL": "ask with SELECT",
 }
 
 _CLAUSES = {
     "distinct": "write GROUP BY; in a subquery, DISTINCT needs the person's column among those that it selects",
-    "limit": "LIMIT in a subquery would let one person's row push out another's; cut the answer outside",
-    "offset": "OFFSET in a subquery would let one person's row push out another's; cut the answer outside",
+    "limit": f"LIMIT {_CUT}",
+    "offset": f"OFFSET {_CUT}",
     "order": "ORDER BY inside of a subquery orders nothing; order the answer outside",
     "qualify": "name the window in a subquery and filter it with WHERE outside",
     "windows": "write the window out: OVER (PARTITION BY … ORDER BY …)",
     "having": "HAVING belongs to GROUP BY",
     "group": "GROUP BY is not possible here",
     "sample": "a sample by the engine is not reproducible; sordino bounds each person's rows by itself",
-    "pivots": "write one CASE WHEN … END for each column",
-    "laterals": "join a table or a subquery instead",
-    "locks": "questions only read",
-    "into": "questions only read",
+    "pivots": _CASES,
+    "laterals": _LATERAL,
+    **dict.fromkeys(("locks", "into"), _READ_ONLY),
     "with_": "put WITH before the outermost SELECT",
     "hint": "leave the hint out; engines are set up by the data's owner",
     "joins": "write JOIN … ON in the FROM clause",
     "using": "write ON a.x = b.x",
-    "escape": "leave ESCAPE out and use % and _ only",
-    "except_": "list the columns that you want",
-    "replace": "list the columns that you want",
-    "rename": "list the columns that you want",
+    "escape": _ESCAPE,
+    **dict.fromkeys(("except_", "replace", "rename"), _LIST),
 }
 
 _NODES: dict[str, str] = {
@@ -73,31 +73,26 @@ _NODES: dict[str, str] = {
     "IntDiv": "write FLOOR(a / b)",
     "Any": "write x = a OR x = b",
     "All": "write x > a AND x > b",
-    "Escape": "leave ESCAPE out and use % and _ only",
-    "RegexpLike": "write LIKE, ILIKE or STARTS_WITH",
-    "RegexpFullMatch": "write LIKE, ILIKE or STARTS_WITH",
-    "SimilarTo": "write LIKE, ILIKE or STARTS_WITH",
+    "Escape": _ESCAPE,
+    **dict.fromkeys(("RegexpLike", "RegexpFullMatch", "SimilarTo"), _PATTERNS),
     "NullSafeEQ": "write x = y OR (x IS NULL AND y IS NULL)",
     "NullSafeNEQ": "write x <> y OR (x IS NULL) <> (y IS NULL)",
-    "Kwarg": "clip inside: SUM(CLIP(x, low, high))",
-    "PropertyEQ": "clip inside: SUM(CLIP(x, low, high))",
+    **dict.fromkeys(("Kwarg", "PropertyEQ"), "clip inside: SUM(CLIP(x, low, high))"),
     "Interval": "an interval can be added to a date, in days or weeks",
-    "Placeholder": "write the value itself; parameters are not filled in",
-    "Parameter": "write the value itself; parameters are not filled in",
-    "Lateral": "join a table or a subquery instead",
-    "Unnest": "lists are no columns here; keep one row for each element in the table",
+    **dict.fromkeys(("Placeholder", "Parameter"), "write the value itself; parameters are not filled in"),
+    "Lateral": _LATERAL,
+    "Unnest": _UNNEST,
     "Values": "constant rows belong into a public table",
     "Dot": "write the function's or the column's name alone",
     "Collate": "compare LOWER(x) instead",
     "AtTimeZone": "timestamps have no time zone in sordino",
-    "Pivot": "write one CASE WHEN … END for each column",
+    "Pivot": _CASES,
     "Except": "use NOT IN or NOT EXISTS",
     "Intersect": "use IN or EXISTS",
     "Union": "a UNION belongs into FROM (SELECT … UNION ALL SELECT …)",
     "Tuple": "write one value at a time",
-    "Columns": "list the columns that you want",
-    "CurrentUser": "who asks is no part of a question",
-    "SessionUser": "who asks is no part of a question",
+    "Columns": _LIST,
+    **dict.fromkeys(("CurrentUser", "SessionUser"), "who asks is no part of a question"),
 }
 
 _VOLATILE = "its value changes from call to call, so the same question would not have the same answer; write a constant"
@@ -140,10 +135,10 @@ FUNCTIONS = {
     ),
     "APPROX_COUNT_DISTINCT": "write COUNT(DISTINCT x)",
     **dict.fromkeys(("BOOL_AND", "BOOL_OR", "EVERY", "LOGICAL_AND", "LOGICAL_OR"), "write COUNT_IF(…) or AVG(CASE …)"),
-    **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_LIKE", "REGEXP_CONTAINS"), "write LIKE, ILIKE or STARTS_WITH"),
-    "COLUMNS": "list the columns that you want",
+    **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_LIKE", "REGEXP_CONTAINS"), _PATTERNS),
+    "COLUMNS": _LIST,
     "GENERATE_SERIES": "a series of constants belongs into a public table",
-    "UNNEST": "lists are no columns here; keep one row for each element in the table",
+    "UNNEST": _UNNEST,
 }  # fmt: skip
 
 

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
+from sordino.query.model.operations import call
 from sordino.query.model.question import Options
-from sordino.query.model.ranges import derive
-from sordino.query.model.relation import Project, Relation, Scan, UnionAll
+from sordino.query.model.relation import Relation, Scan, UnionAll
 
 from .calls import has_aggregates
-from .comma import Joined, comma_joined, is_comma
 from .context import Context, measured, renamed
-from .join import joined
-from .names import Item, items, output_names
+from .join import Joined, comma_joined, is_comma, joined
+from .names import items, output_names
 from .person import distinct_rows, summarised
 from .predicate import conditions_of, narrowed
 from .refusals import FUNCTIONS as REFUSED_FUNCTIONS
 from .refusals import only, refuse, refused_node, unknown_name
-from .scope import Scope, Visible, column_names
+from .scope import Scope, Visible, computed, project
 from .text import read_text
 from .window import WindowReader
 
 _FILE_ENDINGS = (".csv", ".parquet", ".json", ".db", ".duckdb", ".arrow", ".tsv", ".txt", ".gz")
-_CATALOGUES = (
+_CATALOGUES = [
     "information_schema",
     "pg_catalog",
     "sys",
@@ -34,7 +36,7 @@ _CATALOGUES = (
     "sqlite_master",
     "pg_tables",
     "duckdb_tables",
-)
+]
 _MOST_BRANCHES = 100
 _SELECT = ("expressions", "from_", "joins", "where", "group", "having", "distinct", "with_")
 
@@ -118,13 +120,8 @@ def _table(name: str, context: Context) -> Relation:
 
 
 def _refused_function(function: exp.Expr) -> QuestionError:
-    name = (
-        function.name.upper()
-        if isinstance(function, exp.Anonymous)
-        else function.sql_name()
-        if isinstance(function, exp.Func)
-        else ""
-    )
+    called = function.name.upper() if isinstance(function, exp.Anonymous) else None
+    name = called or (function.sql_name() if isinstance(function, exp.Func) else "")
     why = REFUSED_FUNCTIONS.get(name, "select from a table of the data set")
     return refuse(f"the table function {name[:60]} is not possible", why)
 
@@ -134,33 +131,16 @@ def _select(select: exp.Select, context: Context) -> Scope:
     distinct = select.args.get("distinct")
     if distinct is not None:
         only(distinct)
-    scope = narrowed(*context.sources(select), context)
+    scope = narrowed(*context.read_from(select, context), context)
     if select.args.get("group") is not None or has_aggregates(select.expressions):
         found = summarised(select, scope, context)
     elif select.args.get("having") is not None:
         raise refuse("HAVING without GROUP BY is not possible in a subquery", "write WHERE")
     else:
-        found = _projected(items(select, scope), scope, context)
+        listed, reader = items(select, scope), WindowReader(scope, context.schema)
+        outputs = [reader.read(item.node) if item.starred is None else item.starred for item in listed]
+        found = project(reader.relation, outputs, output_names(listed))
     return found if distinct is None else distinct_rows(found, context)
-
-
-def _projected(listed: list[Item], scope: Scope, context: Context) -> Scope:
-    reader = WindowReader(scope, context.schema)
-    outputs = [item.read(reader) for item in listed]
-    return project(reader.relation, outputs, output_names(listed))
-
-
-def project(source: Relation, outputs: list[Expression], names: list[str]) -> Scope:
-    """Return the rows of some expressions, seen under the names given."""
-    own = column_names(outputs, "c")
-    relation = _computed(source, own, outputs)
-    return Scope(relation, tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
-
-
-def _computed(source: Relation, own: list[str], outputs: list[Expression]) -> Project:
-    columns = source.columns
-    pairs = zip(own, outputs, strict=True)
-    return Project(source, tuple((name, output, derive(output, columns)) for name, output in pairs))
 
 
 def _union(union: exp.Union, context: Context) -> Scope:
@@ -168,24 +148,15 @@ def _union(union: exp.Union, context: Context) -> Scope:
     if len(parts) > _MOST_BRANCHES:
         raise refuse(f"a UNION ALL has at most {_MOST_BRANCHES} parts", "ask in several questions", "SRD-Q101")
     branches = [context.subquery(part) for part in parts]
-    first = branches[0]
-    kinds = [_kinds(branch) for branch in branches]
-    if any(other != kinds[0] for other in kinds):
-        raise QuestionError(
-            "the parts of a UNION ALL need as many columns, of the same kinds, in the same order; write CAST(…)",
-            "SRD-Q104",
-        )
-    relations = [_in_order(branch) for branch in branches]
+    if len({len(branch.visible) for branch in branches}) > 1:
+        raise refuse("the parts of a UNION ALL need as many columns", "list them in the same order", "SRD-Q104")
+    kinds = [_common_kind(place, each) for place, each in enumerate(zip(*map(_kinds, branches), strict=True), 1)]
+    relations = [_in_order(branch, kinds) for branch in branches]
     if len({relation.is_public for relation in relations}) > 1:
         raise refuse("private and public rows cannot be put together", "ask about the private rows alone", "SRD-Q105")
-    return project_names(UnionAll(tuple(relations)), [seen.name for seen in first.visible])
-
-
-def project_names(relation: Relation, names: list[str]) -> Scope:
-    """Return the relation's columns, seen under the names given."""
-    return Scope(
-        relation, tuple(Visible("", name, column) for name, column in zip(names, relation.columns, strict=True))
-    )
+    relation = UnionAll(tuple(relations))
+    pairs = zip((seen.name for seen in branches[0].visible), relation.columns, strict=True)
+    return Scope(relation, tuple(Visible("", name, column) for name, column in pairs))
 
 
 def _branches(union: exp.Union) -> list[exp.Expr]:
@@ -208,12 +179,23 @@ def _branches(union: exp.Union) -> list[exp.Expr]:
     return parts
 
 
-def _kinds(scope: Scope) -> list[object]:
-    return [scope.relation.columns[seen.column].kind for seen in scope.visible]
-
-
-def _in_order(scope: Scope) -> Relation:
-    """Return the rows with their columns in order, under names that all parts of a UNION ALL share."""
+def _kinds(scope: Scope) -> list[Kind]:
     columns = scope.relation.columns
-    outputs: list[Expression] = [ColumnRef(columns[seen.column].kind, seen.column) for seen in scope.visible]
-    return _computed(scope.relation, [f"c{place}" for place in range(len(outputs))], outputs)
+    return [columns[seen.column].kind for seen in scope.visible]
+
+
+def _common_kind(place: int, kinds: Sequence[Kind]) -> Kind:
+    """Return the kind of a column of a UNION ALL: integers beside reals are made real."""
+    if len(set(kinds)) == 1 or set(kinds) == {Kind.INTEGER, Kind.REAL}:
+        return kinds[0] if len(set(kinds)) == 1 else Kind.REAL
+    named = " and ".join(dict.fromkeys(kind.value for kind in kinds))
+    raise refuse(f"column {place} of a UNION ALL has the kinds {named}", "write CAST(…) in its parts", "SRD-Q104")
+
+
+def _in_order(scope: Scope, kinds: Sequence[Kind]) -> Relation:
+    """Return the rows with their columns in order, of these kinds, under names that all parts of a UNION ALL share."""
+    references = [ColumnRef(kind, seen.column) for seen, kind in zip(scope.visible, _kinds(scope), strict=True)]
+    outputs: list[Expression] = [
+        each if each.kind is kind else call("to_real", each) for each, kind in zip(references, kinds, strict=True)
+    ]
+    return computed(scope.relation, [f"c{place}" for place in range(len(outputs))], outputs)

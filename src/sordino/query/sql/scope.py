@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.relation import Relation, Scan
+from sordino.query.model.lineage import owners
+from sordino.query.model.ranges import derive
+from sordino.query.model.relation import Project, Relation, Scan
 
 from .refusals import only, refuse, unknown_name
 
@@ -90,15 +93,17 @@ class Scope:
 
 def _hidden(name: str, relation: Relation) -> QuestionError | None:
     """Return the error for a column that a table has and that cannot be asked about, with the reason."""
-    stack = [relation]
-    while stack:
-        below = stack.pop()
-        stack.extend(below.inputs)
-        hidden = below.table.hidden if isinstance(below, Scan) else {}
-        for column, reason in hidden.items():
-            if column.lower() == name.lower():
-                return QuestionError(f"the column {column[:60]!r} cannot be asked about: {reason}", "SRD-Q202")
+    tables = (below.table for below in relation.walk() if isinstance(below, Scan))
+    for column, reason in (pair for table in tables for pair in table.hidden.items()):
+        if column.lower() == name.lower():
+            return QuestionError(f"the column {column[:60]!r} cannot be asked about: {reason}", "SRD-Q202")
     return None
+
+
+def person_column(scope: Scope, schema: Schema) -> str:
+    """Return what the person's column is called here; the unit's own name where no column holds it."""
+    held = owners(scope.relation, schema)
+    return next((seen.name for seen in scope.visible if seen.column in held), schema.unit.name)
 
 
 def column_names(outputs: Sequence[Expression], prefix: str) -> list[str]:
@@ -111,6 +116,19 @@ def column_names(outputs: Sequence[Expression], prefix: str) -> list[str]:
         wanted = output.name if isinstance(output, ColumnRef) else f"{prefix}{place}"
         names.append(unique_name(wanted, set(names)))
     return names
+
+
+def project(source: Relation, outputs: Sequence[Expression], names: Sequence[str]) -> Scope:
+    """Return the rows of some expressions, seen under the names given."""
+    own = column_names(outputs, "c")
+    return Scope(computed(source, own, outputs), tuple(Visible("", *pair) for pair in zip(names, own, strict=True)))
+
+
+def computed(source: Relation, own: Sequence[str], outputs: Sequence[Expression]) -> Project:
+    """Return the rows of some expressions, under names of our own."""
+    columns = source.columns
+    pairs = zip(own, outputs, strict=True)
+    return Project(source, tuple((name, output, derive(output, columns)) for name, output in pairs))
 
 
 def unique_name(wanted: str, taken: frozenset[str] | set[str]) -> str:

@@ -33,7 +33,7 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
     if len(select.expressions) > _MOST_OUTPUTS:
         raise refuse(f"a question has at most {_MOST_OUTPUTS} columns", "ask in several questions")
     sources = keyed_sources(select, context)
-    scope = narrowed(*context.sources(select), context) if sources is None else sources.scope
+    scope = narrowed(*context.read_from(select, context), context) if sources is None else sources.scope
     if scope.relation.is_public:
         raise refuse("all tables in this question are public", "it needs no privacy: query them directly", "SRD-Q106")
     keys, sets = read_keys(select, scope, context.schema)

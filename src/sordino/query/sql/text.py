@@ -7,9 +7,7 @@ parsers are told of no function at all: every call is a name with arguments, and
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from itertools import pairwise
-from typing import Any, ClassVar
 
 from sqlglot import exp
 from sqlglot.dialects.bigquery import BigQuery
@@ -37,24 +35,18 @@ _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType
 _STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM)
 
 
-def _special_forms(parsers: dict[str, Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
-    return {name: parsers[name] for name in _SPECIAL_FORMS if name in parsers}
-
-
 _NO_NAMES = {TokenType.LIMIT, TokenType.OFFSET}
 """Behind ROLLUP (…) they would be read as names of columns."""
 
 
-class _PlainDuckDB(DuckDBParser):
-    FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
-    FUNCTION_PARSERS = _special_forms(DuckDBParser.FUNCTION_PARSERS)
-    ID_VAR_TOKENS = DuckDBParser.ID_VAR_TOKENS - _NO_NAMES
+def _plain(parser: type[Parser]) -> type[Parser]:
+    """Return the parser without any function of its own but the special forms."""
+    forms = {name: parser.FUNCTION_PARSERS[name] for name in _SPECIAL_FORMS if name in parser.FUNCTION_PARSERS}
+    told = {"FUNCTIONS": {}, "FUNCTION_PARSERS": forms, "ID_VAR_TOKENS": parser.ID_VAR_TOKENS - _NO_NAMES}
+    return type(f"Plain{parser.__name__}", (parser,), told)
 
 
-class _PlainBigQuery(BigQueryParser):
-    FUNCTIONS: ClassVar[dict[str, Callable[..., Any]]] = {}
-    FUNCTION_PARSERS = _special_forms(BigQueryParser.FUNCTION_PARSERS)
-    ID_VAR_TOKENS = BigQueryParser.ID_VAR_TOKENS - _NO_NAMES
+_PLAIN_DUCKDB, _PLAIN_BIGQUERY = _plain(DuckDBParser), _plain(BigQueryParser)
 
 
 def read_text(text: object) -> tuple[exp.Expr, Options, str | None]:
@@ -69,8 +61,8 @@ def read_text(text: object) -> tuple[exp.Expr, Options, str | None]:
     tokens = _tokens(BigQuery(), text, lenient=True) if MARK in text.upper() else []
     remaining, options, unit = cut_options(tokens)
     if len(remaining) == len(tokens):
-        return _tree(_PlainDuckDB, DuckDB(), _tokens(DuckDB(), text), text), options, unit
-    return _tree(_PlainBigQuery, BigQuery(), remaining, text), options, unit
+        return _tree(_PLAIN_DUCKDB, DuckDB(), _tokens(DuckDB(), text), text), options, unit
+    return _tree(_PLAIN_BIGQUERY, BigQuery(), remaining, text), options, unit
 
 
 def _tokens(dialect: Dialect, text: str, *, lenient: bool = False) -> list[Token]:
@@ -90,7 +82,7 @@ def _tree(parser: type[Parser], dialect: Dialect, tokens: list[Token], text: str
     except ParseError as error:
         raise QuestionError(f"this is not SQL that can be read: {_shortened(error)}", "SRD-Q101") from None
     except RecursionError:
-        raise _too_deep() from None
+        raise too_deep() from None
     (tree,) = trees  # there is no semicolon, and something before the end
     assert tree is not None  # noqa: S101
     _refuse_large(tree)
@@ -125,7 +117,7 @@ def _refuse_depth(tokens: list[Token]) -> None:
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > DEEPEST:
-            raise _too_deep()
+            raise too_deep()
 
 
 def _refuse_large(tree: exp.Expr) -> None:
@@ -136,7 +128,7 @@ def _refuse_large(tree: exp.Expr) -> None:
         node, depth = stack.pop()
         count += 1
         if depth > DEEPEST:
-            raise _too_deep()
+            raise too_deep()
         if count > MOST_NODES:
             raise refuse("the question has too many parts", "put long lists into a public table", "SRD-Q101")
         for child in node.iter_expressions():
@@ -148,7 +140,8 @@ _CHAINS = (exp.And, exp.Or, exp.Union, exp.Add, exp.Mul, exp.DPipe)
 """What is read as one list, however long."""
 
 
-def _too_deep() -> QuestionError:
+def too_deep() -> QuestionError:
+    """Return the error for a question of too many floors."""
     return refuse("the question is nested too deeply", "name its parts by WITH name AS (SELECT …)", "SRD-Q101")
 
 

@@ -17,12 +17,11 @@ from sordino.query.model.relation import Order, Relation, Window, Windowed
 from .calls import aggregate_call
 from .expression import Reader
 from .refusals import only, refuse, refuse_where_days_are_units, unknown_function
-from .scope import Scope, unique_name
+from .scope import Scope, person_column, unique_name
 from .summary import FUNCTIONS as SUMMARIES
 from .summary import most_rows, row_count, summary_column
 
-_NUMBERED = {"ROW_NUMBER": "row_number", "RANK": "rank"}
-_MOVED = {"LAG": "lag", "LEAD": "lead"}
+_NUMBERED, _MOVED = ("ROW_NUMBER", "RANK"), ("LAG", "LEAD")
 
 
 class WindowReader(Reader):
@@ -72,7 +71,7 @@ class WindowReader(Reader):
         if len(others) == len(parts):
             raise refuse(
                 "a window must be keyed by the person, else others' rows would decide about a row",
-                f"write OVER (PARTITION BY {self._schema.unit.name}, …) with the person's column",
+                f"write OVER (PARTITION BY {person_column(self.scope, self._schema)}, …) with the person's column",
                 "SRD-Q105",
             )
         return others
@@ -105,9 +104,9 @@ class WindowReader(Reader):
             if arguments:
                 raise QuestionError(f"{name} takes no argument", "SRD-Q104")
             counted = row_count(most_rows(self.scope.relation))
-            return _NUMBERED[name], None, replace(counted, kind=Kind.INTEGER)
+            return name.lower(), None, replace(counted, kind=Kind.INTEGER)
         if len(arguments) != 1:
             raise refuse(f"{name} takes one argument", f"write {name}(x): the row next to this one", "SRD-Q104")
         argument = self._rows.read(arguments[0])
         known = derive(argument, self.scope.relation.columns)
-        return _MOVED[name], argument, replace(known, nullable=True)
+        return name.lower(), argument, replace(known, nullable=True)

@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from sordino.errors import ArgumentError
 from sordino.ledger.receipt import Receipt
-from sordino.serve.questions.afar import RemoteAsk, RemoteTable, table_afar
 from sordino.serve.questions.told import ToldAnswer
 
+from .asks import RemoteAsk, RemoteTable, table_afar
 from .remote import Remote, Told, part
 
 if TYPE_CHECKING:

@@ -90,6 +90,7 @@ class DatasetShort(BaseModel):
 
     name: str
     owner: str
+    sort: str
     budget: BudgetShort | None
 
 
@@ -114,20 +115,21 @@ class BlocksOfDataset(BaseModel):
 class DatasetFull(DatasetShort):
     """What is publicly known about a data set; its declarations are for owners.
 
-    `registered` is in milliseconds since 1970; `personal` says that people are protected by classes.
+    `registered` is in milliseconds since 1970. From `engine` on it is about tables; data of another sort tells other
+    things instead. `personal` says that people are protected by classes.
     """
 
     registered: int
     version: int
-    engine: str
     unit: str
     neighbours: str
-    tables: list[TableOfDataset]
-    views: list[ViewOfDataset]
-    personal: bool
-    blocks: BlocksOfDataset | None
     policy: PolicyInForce
     declarations: str | None = None
+    engine: str | None = None
+    tables: list[TableOfDataset] | None = None
+    views: list[ViewOfDataset] | None = None
+    personal: bool | None = None
+    blocks: BlocksOfDataset | None = None
 
 
 class PolicyVerdict(BaseModel):

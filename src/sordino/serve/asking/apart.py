@@ -142,13 +142,18 @@ def carry_on(house: Premises, identifier: str, claim: str) -> None:
         values = {"stage": "settled", "release": released["id"]}
     except KeyboardInterrupt:
         values = _interrupted(house, row.key)
-    except SordinoError as error:
-        values = {"stage": "failed", "code": error.code, "message": error.message}
     except Exception as error:
-        tell_failure("a run failed inside", error, debug=house.settings.debug, job=identifier)
-        values = {"stage": "failed", "code": MUTE[0], "message": MUTE[1]}
+        values = failed(error, house.settings, identifier)
     ended = {} if values["stage"] == "stopped" else {"finished": milliseconds()}
     house.registry.change_job(identifier, claim, **values, **ended)
+
+
+def failed(error: BaseException, settings: Settings, identifier: str) -> dict[str, Any]:
+    """Return what is written down of a run that failed: an error of ours in its words, any other in none."""
+    if isinstance(error, SordinoError):
+        return {"stage": "failed", "code": error.code, "message": error.message}
+    tell_failure("a run failed inside", error, debug=settings.debug, job=identifier)
+    return {"stage": "failed", "code": MUTE[0], "message": MUTE[1]}
 
 
 def _interrupted(house: Premises, key: str) -> dict[str, Any]:

@@ -24,13 +24,12 @@ from typing import Any
 from sqlalchemy import Row
 
 from sordino.accounting.work import Stage
-from sordino.errors import ConflictError, RunError, SordinoError
+from sordino.errors import ConflictError, RunError
 from sordino.ledger.periods import moment
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.keeping.registry import milliseconds, random_hex
 from sordino.serve.kinds.kind import Kind
-from sordino.serve.logs import tell_failure
-from sordino.serve.refusals import MUTE, BusyError, StateError, UnknownError, shape
+from sordino.serve.refusals import BusyError, StateError, UnknownError, shape
 
 from . import apart, requests
 from .interrupted import INTERRUPTED, LEFT_OPEN, LOST, LOST_CHARGED
@@ -234,11 +233,8 @@ class Jobs:
         error = job.future.exception()
         if error is None:
             values: dict[str, Any] = {"stage": "settled", "release": job.future.result()["id"]}
-        elif isinstance(error, SordinoError):
-            values = {"stage": "failed", "code": error.code, "message": error.message}
         else:
-            tell_failure("a run failed inside", error, debug=self._settings.debug, job=job.id)
-            values = {"stage": "failed", "code": MUTE[0], "message": MUTE[1]}
+            values = apart.failed(error, self._settings, job.id)
         self._registry.change_job(job.id, finished=milliseconds(), **values)
 
     def _shown(self, row: Row[Any]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """The house behind the doors: the ledger, the registry, and data sets that are opened when somebody first asks.
 
-What the API, the dashboard and the command line do goes through here: `asking` gives a data set on a gate, which
-charges, and `Asked.quoted` the same on what the ledger held at one moment, which cannot.
+What the API, the dashboard and the command line do goes through here: `asking` gives what is protected on a gate, which
+charges, and `Asked.quoted` what was declared about it on what the ledger held at one moment, which cannot.
 """
 
 from __future__ import annotations
@@ -18,11 +18,10 @@ from urllib.parse import urlsplit
 from sqlalchemy import Row
 
 from sordino.accounting.account import unlimited
-from sordino.accounting.any_account import AnyAccount
 from sordino.accounting.work import Stage, untold
-from sordino.data.dataset import Dataset, open_dataset
-from sordino.data.declarations_file import from_dict
-from sordino.data.ownership import Declaration
+from sordino.data.account import DataAccount, Protected, blocks_of, check_protected
+from sordino.data.declarations_file import TABLES
+from sordino.data.ownership import checked_name
 from sordino.data.sources import Source, duckdb_file
 from sordino.data.strict_yaml import parse
 from sordino.errors import ArgumentError, SordinoError
@@ -30,12 +29,10 @@ from sordino.gate import Gate, Policy
 from sordino.ledger.account import LedgerAccount
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
-from sordino.query.ask import TableAccount
-from sordino.query.engine.memory import Memory
-from sordino.query.sql.views import check_views
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.keeping.registry import Registry, read_policy
 from sordino.serve.kinds.kind import Kind, Request
+from sordino.serve.kinds.sort import On, Sort
 from sordino.serve.kinds.table import Kinds
 from sordino.serve.refusals import StateError, UnknownError
 from sordino.serve.settings import Settings
@@ -48,22 +45,30 @@ from .slots import Slots
 _LARGEST_DECLARATIONS = 1 << 20
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What was declared, as its sort reads it."""
+
+    sort: Sort
+    said: Any
+
+
 class Opened:
-    """A data set that is open, to be asked on one account after the other."""
+    """What is protected, open, to be asked on one account after the other."""
 
-    def __init__(self, dataset: Dataset) -> None:
-        check_views(dataset.schema)
-        self.dataset = dataset
-        self._memory = Memory(dataset.schema, dataset.table)
-
-    def on(self, account: AnyAccount) -> TableAccount:
-        """Return the data set with everything charged to `account`; what was translated before is shared."""
-        return TableAccount(self.dataset, account, self._memory)
+    def __init__(self, sort: Sort, protected: Protected) -> None:
+        self.sort = sort
+        self.protected = protected
+        self.outline = sort.outline(protected)
+        self.on: On = sort.on(protected)
+        """Puts it on an account, by which everything is charged."""
+        self.on_outline: On = sort.on(self.outline)
+        """Puts what was declared on an account; there is no data behind it."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A data set that somebody may ask about: open, with the owner's policy."""
+    """What somebody may ask about: open, with the owner's policy."""
 
     name: str
     opened: Opened
@@ -78,14 +83,14 @@ class Asked:
 
     def days(self, kind: Kind, request: Request) -> tuple[str, ...]:
         """Return the days that a request reads, where days have budgets of their own."""
-        if self.opened.dataset.schema.blocks is None:
+        if blocks_of(self.opened.protected) is None:
             return ()
-        return kind.days(self.opened.on(unlimited("a request is read for the days in it, and not run")), request)
+        return kind.days(self.opened.on_outline(unlimited("read for the days in it, and not run")), request)
 
-    def quoted(self, holdings: Holdings) -> tuple[TableAccount, Quote]:
-        """Return the data set on an account that only quotes."""
+    def quoted(self, holdings: Holdings) -> tuple[DataAccount[Any], Quote]:
+        """Return what was declared on an account that only quotes."""
         quote = Quote(holdings)
-        return self.opened.on(quote), quote
+        return self.opened.on_outline(quote), quote
 
 
 class Premises:
@@ -102,29 +107,38 @@ class Premises:
         self._opened: dict[str, tuple[int, Opened]] = {}
         self._opening = threading.Lock()
 
-    def declared(self, text: str) -> Declaration:
+    def declared(self, text: str) -> Declared:
         """Return what a text of declarations says; files that it names must lie in the directory of data."""
-        directory, declaration = Path(self.settings.data).resolve(), self.read(text)
-        for name, table in declaration.tables.items():
-            if not _served(table.source, directory):
+        directory, declared = Path(self.settings.data).resolve(), self.read(text)
+        for name, source in declared.sort.sources(declared.said).items():
+            if not _served(source, directory):
                 raise ArgumentError(
-                    f"the source of table {name!r} lies outside of the directory that this service serves, or is no "
+                    f"the source of {name} lies outside of the directory that this service serves, or is no "
                     "path; move the files there, or set data to where they are",
                     "SRD-A005",
                 )
-        return declaration
+        return declared
 
-    def read(self, text: str) -> Declaration:
+    def read(self, text: str) -> Declared:
         """Return what a text of declarations says, wherever its files are."""
         if len(text) > _LARGEST_DECLARATIONS:
             raise ArgumentError("declarations are at most 1 MiB long", "SRD-A006")
-        return from_dict(parse(text, "the declarations"), Path(self.settings.data).resolve())
+        given = parse(text, "the declarations")
+        name = given.get("sort", TABLES) if isinstance(given, dict) else TABLES
+        sort = self.kinds.sorts.get(name) if isinstance(name, str) else None
+        if sort is None:
+            raise ArgumentError(
+                f"the declarations are of a sort that is not known here; there are {', '.join(self.kinds.sorts)}",
+                "SRD-A006",
+            )
+        return Declared(sort, sort.read(given, Path(self.settings.data).resolve()))
 
-    def open_declared(self, declaration: Declaration) -> Dataset:
-        """Open what was declared, to see that it can be."""
-        found = open_dataset(declaration)
-        check_views(found.schema)
-        return found
+    def open_declared(self, declared: Declared) -> Opened:
+        """Open what was declared; refuse what no budget can be kept for."""
+        found = declared.sort.open(declared.said)
+        check_protected(found)
+        checked_name("the data set's name", found.name)
+        return Opened(declared.sort, found)
 
     def row(self, who: Principal, name: str) -> Row[Any]:
         """Return the registration of a data set, if there is one that `who` may know of."""
@@ -147,7 +161,7 @@ class Premises:
     def _reopened(self, who: Principal, declarations: str) -> Opened:
         """Open what was registered before; where that fails now, only an owner is told why."""
         try:
-            return Opened(self.open_declared(self.declared(declarations)))
+            return self.open_declared(self.declared(declarations))
         except SordinoError:
             if who.role == "owner":
                 raise
@@ -167,8 +181,8 @@ class Premises:
         key: str | None = None,
         digest: str | None = None,
         stage: Stage = untold,
-    ) -> TableAccount:
-        """Return a data set on a gate, by which everything is charged before it is run.
+    ) -> DataAccount[Any]:
+        """Return what is protected on a gate, by which everything is charged before it is run.
 
         `key` is the digest of an idempotency key, and `digest` of all that was asked under it.
         """

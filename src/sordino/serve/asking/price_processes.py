@@ -17,12 +17,11 @@ from queue import SimpleQueue
 from types import MappingProxyType
 from typing import Any
 
-from sordino.accounting.account import unlimited
-from sordino.data.metadata import Schema
-from sordino.errors import QuestionError, SordinoError
+from sordino.data.account import Protected
+from sordino.errors import SordinoError
 from sordino.gate import Policy
-from sordino.query.ask import TableAccount
-from sordino.serve.kinds.table import kind_at
+from sordino.serve.kinds.sort import On
+from sordino.serve.kinds.table import kind_at, sort_at
 
 from .quotation import quotation
 from .quoting import Holdings, Quote
@@ -30,6 +29,8 @@ from .quoting import Holdings, Quote
 Plain = dict[str, Any]
 Known = tuple[str, int]
 """The name of a data set, and how often it was declared anew."""
+Outline = tuple[str, str, Protected]
+"""Where a sort of data comes from, its name, and what was declared of it (see `Sort.outline`)."""
 About = tuple[Holdings, Policy, str, Plain]
 """What was held at one moment, the owner's policy, where the kind comes from, and what is asked."""
 _UNKNOWN = "unknown"
@@ -45,14 +46,14 @@ class PriceProcesses:
         for _ in range(count):
             self._idle.put(_Process())
 
-    def price(self, known: Known, schema: Schema, about: About) -> Plain:
+    def price(self, known: Known, outline: Outline, about: About) -> Plain:
         """Return what a request costs (see ``quotation.py``); raises what finding it raised."""
         process = self._idle.get()
         try:
-            found = process.ask(known, schema, about)
+            found = process.ask(known, outline, about)
         except (EOFError, OSError):  # it was killed; nothing was lost but time
             process = process.replaced()
-            found = process.ask(known, schema, about)
+            found = process.ask(known, outline, about)
         finally:
             self._idle.put(process)
         if isinstance(found, SordinoError):
@@ -77,12 +78,12 @@ class _Process:
         self._process.start()
         other.close()
 
-    def ask(self, known: Known, schema: Schema, rest: About) -> Any:
+    def ask(self, known: Known, outline: Outline, rest: About) -> Any:
         """Return what came back: a price, an error, or the kind of another error."""
         self._line.send((known, rest))
         found = self._line.recv()
         if found == _UNKNOWN:
-            self._line.send_bytes(_pickled(schema))
+            self._line.send_bytes(_pickled(outline))
             found = self._line.recv()
         return found
 
@@ -98,41 +99,29 @@ class _Process:
             self._process.terminate()
 
 
-class _Declared:
-    """What is declared about a data set, in place of the data set; there is no data behind it."""
-
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.name, self.unit, self.neighbours = schema.name, schema.unit, schema.neighbours
-
-    def table(self, name: str) -> Any:
-        """Refuse: nothing can be read here."""
-        raise QuestionError(f"table {name!r} cannot be read where prices are found", "SRD-Q201")
-
-
 def _work(line: Connection) -> None:
     """Find prices until the line is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends this process when it has ended its own work
-    declared: dict[str, tuple[int, TableAccount]] = {}
+    declared: dict[str, tuple[int, On]] = {}
     while True:
         try:
             (name, version), rest = line.recv()
             if declared.get(name, (None,))[0] != version:
                 line.send(_UNKNOWN)
-                schema = pickle.loads(line.recv_bytes())  # noqa: S301  (from the service itself, over its own pipe)
-                declared[name] = version, TableAccount(_Declared(schema), unlimited("priced only"))  # type: ignore[arg-type]
+                origin, sort, outline = pickle.loads(line.recv_bytes())  # noqa: S301  (from the service, over its pipe)
+                declared[name] = version, sort_at(origin, sort).on(outline)
             line.send(_found(declared[name][1], *rest))
         except (EOFError, OSError):
             return
 
 
 def _found(
-    data: TableAccount, holdings: Holdings, policy: Policy, origin: str, plain: Mapping[str, Any]
+    on: On, holdings: Holdings, policy: Policy, origin: str, plain: Mapping[str, Any]
 ) -> Plain | SordinoError | str:
     """Return a price, an error of ours, or the kind of any other error, without its words."""
     try:
         quote, kind = Quote(holdings), kind_at(origin)
-        return quotation(kind, data.on(quote), quote, policy, kind.read(plain))
+        return quotation(kind, on(quote), quote, policy, kind.read(plain))
     except SordinoError as error:
         return error
     except Exception as error:  # it would end the process; what it says stays here
@@ -151,7 +140,7 @@ def _read_only(value: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(value)
 
 
-def _pickled(schema: Schema) -> bytes:
+def _pickled(outline: Outline) -> bytes:
     written = io.BytesIO()
-    _Pickler(written, protocol=pickle.HIGHEST_PROTOCOL).dump(schema)
+    _Pickler(written, protocol=pickle.HIGHEST_PROTOCOL).dump(outline)
     return written.getvalue()

@@ -32,13 +32,13 @@ _LONGEST_KEY = 200
 def price(house: Premises, who: Principal, kind: Kind, plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a request costs and what its kind says of it; touches no data (see ``quotation.py``)."""
     who.must_be("owner", "analyst")
-    request: Request = kind.read(plain)
-    asked = house.asked(who, request.dataset)
+    request, asked = _read(house, who, kind, plain)
     holdings = house.held(who, asked, request.project, asked.days(kind, request))
     if house.price_processes is not None:
-        origin, schema = house.kinds.origin(kind.name), asked.opened.dataset.schema
-        about = (holdings, asked.policy, origin, request.plain)
-        return house.price_processes.price((asked.name, asked.version), schema, about)
+        about = (holdings, asked.policy, house.kinds.origin(kind.name), request.plain)
+        sort = asked.opened.sort.name
+        outline = (house.kinds.sort_origins[sort], sort, asked.opened.outline)
+        return house.price_processes.price((asked.name, asked.version), outline, about)
     data, quote = asked.quoted(holdings)
     return quotation(kind, data, quote, asked.policy, request)
 
@@ -48,8 +48,7 @@ def run(
 ) -> dict[str, Any]:
     """Charge a request and return what is released, or what was released before; `key` is as `key_digest` gives it."""
     who.must_be("owner", "analyst")
-    request: Request = kind.read(plain)
-    asked = house.asked(who, request.dataset)
+    request, asked = _read(house, who, kind, plain)
     wanted = digest(kind.name, request)
     this = _This(house, who, kind, request, asked, key, wanted)
     earlier = None if running.work is not None else house.ledger.replayed(key)
@@ -72,6 +71,18 @@ def run(
         if approval is not None and house.ledger.replayed(key) is None:
             house.registry.return_approval(approval)
         raise
+
+
+def _read(house: Premises, who: Principal, kind: Kind, plain: Mapping[str, Any]) -> tuple[Request, Asked]:
+    """Return what is asked, and what it is about; refused if that is of a sort that the kind knows nothing about."""
+    request: Request = kind.read(plain)
+    asked = house.asked(who, request.dataset)
+    if (sort := asked.opened.sort.name) not in kind.about:
+        raise ArgumentError(
+            f"{kind.title} is about {' or '.join(kind.about)}, and this data set is of the sort {sort!r}; name another",
+            "SRD-A003",
+        )
+    return request, asked
 
 
 def key_digest(who: Principal, given: str | None) -> str:

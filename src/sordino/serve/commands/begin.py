@@ -74,8 +74,9 @@ def declare(
     budget = {word: value for word, value in (("epsilon", epsilon), ("delta", delta)) if value is not None}
     with opened(directory) as service:
         found = service.register(local_owner(), read_text(file), budget or None)
-    columns = sum(len(table["columns"]) for table in found["tables"])
-    say(f"{found['name']} is declared: {columns} columns, protects each {found['unit']}, {found['budget']['budget']}")
+    tables = found.get("tables")  # of no other sort of data
+    what = found["sort"] if tables is None else f"{sum(len(table['columns']) for table in tables)} columns"
+    say(f"{found['name']} is declared: {what}, protects each {found['unit']}, {found['budget']['budget']}")
 
 
 def _register(settings: Settings, text: str, budget: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,6 +19,7 @@ from rich.markup import escape
 from sordino.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from sordino.serve.afar.remote import Remote
     from sordino.serve.kinds.kind import Kind
     from sordino.serve.service import Service
     from sordino.serve.settings import Settings
@@ -45,39 +46,8 @@ _PATHS = (
 )
 
 
-class Desk(Protocol):
-    """What can be asked, here or at a service; all that comes back is plain JSON."""
-
-    def datasets(self) -> list[dict[str, Any]]:
-        """Return the data sets that may be known."""
-
-    @property
-    def kinds(self) -> Mapping[str, Kind]:
-        """The kinds whose prices and releases can be told in words here."""
-
-    def price(self, kind: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a request costs."""
-
-    def run(
-        self, kind: str, request: Mapping[str, Any], key: str | None, stage: Callable[[str], None]
-    ) -> dict[str, Any]:
-        """Charge a request and return what is released."""
-
-    def jobs(self) -> list[dict[str, Any]]:
-        """Return the newest jobs."""
-
-    def change_job(self, identifier: str, verb: str) -> dict[str, Any]:
-        """Stop or resume a job."""
-
-    def budget(self, dataset: str) -> dict[str, Any]:
-        """Return all about the budget of a data set."""
-
-    def receipt(self, identifier: str) -> str:
-        """Return a receipt as the text that verifies."""
-
-
 class LocalDesk:
-    """A service that was opened here, asked by the owner of this machine's files."""
+    """A service that was opened here, asked by the owner of this machine's files; `Remote` is one elsewhere."""
 
     def __init__(self, service: Service) -> None:
         from sordino.serve.keeping.identity import local_owner
@@ -154,7 +124,7 @@ def opened(directory: Path) -> Iterator[Service]:
 
 
 @contextmanager
-def desk(directory: Path, url: str | None, token: str | None) -> Iterator[Desk]:
+def desk(directory: Path, url: str | None, token: str | None) -> Iterator[LocalDesk | Remote]:
     """Yield the service behind a URL if there is a token for it, else that of a directory."""
     address, secret = url or os.environ.get("SORDINO_URL"), token or os.environ.get("SORDINO_TOKEN")
     if url is None and secret is None:  # the address alone may be what a service here is told that it is called

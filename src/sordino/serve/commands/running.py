@@ -15,12 +15,11 @@ import typer
 from rich.console import Console
 
 from sordino.errors import ArgumentError
-from sordino.serve.kinds.kind import Command, Kind, Option
+from sordino.serve.kinds.kind import Command, Kind, Option, plain_text
 
 from .place import (
     HERE,
     DatasetOption,
-    Desk,
     DirectoryOption,
     JsonOption,
     TokenOption,
@@ -98,10 +97,13 @@ def _carry_out(
     token: str | None,
     as_json: bool,
 ) -> None:
+    from sordino.serve.afar.client import the_one
+
     if receipt is not None:
         check_new(receipt)
     with desk(directory, url, token) as found:
-        request = {"dataset": dataset or asked.get("dataset") or _only(found), **asked}
+        named = dataset or asked.get("dataset")
+        request = {"dataset": named or the_one([each["name"] for each in found.datasets()], None), **asked}
         known = found.kinds.get(kind)
         if dry_run:
             _show_price(found.price(kind, request), known, as_json)
@@ -111,12 +113,6 @@ def _carry_out(
     if receipt is not None:
         write_new(receipt, released["receipt"])
     _show_release(released, known, receipt, as_json)
-
-
-def _only(found: Desk) -> str:
-    from sordino.serve.afar.client import the_one
-
-    return the_one([each["name"] for each in found.datasets()], None)
 
 
 def _read(file: Path | None) -> dict[str, Any]:
@@ -147,10 +143,7 @@ def _show_price(told: Mapping[str, Any], kind: Kind | None, as_json: bool) -> No
     if as_json:
         say_json(told)
         return
-    if kind is None:
-        say(json.dumps(told, ensure_ascii=False, indent=2))
-    else:
-        say(kind.price_text(told))
+    say((plain_text if kind is None else kind.price_text)(told))
     say(f"used so far: {100 * told['used']:.3g} % of the budget; nothing was charged")
 
 
@@ -159,8 +152,6 @@ def _show_release(released: Mapping[str, Any], kind: Kind | None, receipt: Path 
         say_json(released)
         return
     again = " (released before under this key; nothing was charged)" if released["replayed"] else ""
-    body = released["answer"]
-    said = json.dumps(body, ensure_ascii=False, indent=2) if kind is None else kind.release_text(body)
-    say(said, f"release {released['id']}{again}")
+    say((plain_text if kind is None else kind.release_text)(released["answer"]), f"release {released['id']}{again}")
     if receipt is not None:
         say(f"receipt in {receipt}; anybody checks it by: sordino receipt verify {receipt} --key KEY")

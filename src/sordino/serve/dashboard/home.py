@@ -11,16 +11,19 @@ from fastapi.responses import HTMLResponse
 from sordino.errors import LedgerError
 from sordino.serve.http.browsing import service_of
 from sordino.serve.keeping.identity import Principal
+from sordino.serve.kinds.page import page_of
 from sordino.serve.service import Service
 from sordino.serve.telling import event_words
 
 from . import charts
 from .pages import Visitor, page, percent, when
-from .words import block_words, column_words, neighbour_words, owner_words, policy_words
+from .words import neighbour_words, policy_words
 
 router = APIRouter()
 
 _NO_BUDGET = "SRD-L022"
+_SHOWN_BESIDE = ("name", "owner", "registered", "version", "policy", "budget", "declarations", "known")
+"""What is told of data of every sort, and has its own place on the page."""
 
 
 @router.get("/")
@@ -47,10 +50,15 @@ def dataset(request: Request, session: Visitor, name: str) -> HTMLResponse:
         shares=None if budget is None or not budget["by_analyst"] else charts.by_analyst(budget["by_analyst"]),
         policy=policy_words(found["policy"]),
         neighbours=neighbour_words(found["neighbours"], found["unit"]),
-        blocks=None if found["blocks"] is None else block_words(found["blocks"]),
-        tables=[_table(table, found["unit"]) for table in found["tables"]],
-        views=[{**view, "columns": [_column(column) for column in view["columns"]]} for view in found["views"]],
+        **shown_of(service, found),
     )
+
+
+def shown_of(service: Service, found: dict[str, Any]) -> dict[str, Any]:
+    """Return what the sort of a data set shows of what is told of it: a template (`about`), and what that needs."""
+    told = {name: value for name, value in found.items() if name not in _SHOWN_BESIDE}
+    shown = page_of(service.house.kinds.sorts[found["sort"]].page, told)
+    return {"heading": "What is publicly known", **shown.values, "about": shown.template}
 
 
 def _own_budget(service: Service, who: Principal) -> dict[str, Any] | None:
@@ -93,16 +101,3 @@ def _history(found: dict[str, Any], budget: dict[str, Any]) -> list[tuple[str, f
     begin = min(opened, points[0][0]) if points else opened
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return [(begin, 0.0), *points, (max(now, begin), float(budget["used"]))]
-
-
-def _table(table: dict[str, Any], unit: str) -> dict[str, Any]:
-    return {
-        "name": table["name"],
-        "owned": owner_words(table, unit),
-        "columns": [_column(column) for column in table["columns"]],
-        "hidden": table["hidden"],
-    }
-
-
-def _column(column: dict[str, Any]) -> dict[str, Any]:
-    return {"name": column["name"], "kind": column["kind"], **column_words(column)}

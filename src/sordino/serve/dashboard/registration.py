@@ -11,8 +11,8 @@ from sordino.serve.http.browsing import service_of
 from sordino.serve.keeping.identity import Session
 
 from .forms import REFUSALS, Entered, Filled, again, budget_of, confirmed
+from .home import shown_of
 from .pages import Sender, Visitor, page, see
-from .words import column_words, owner_words
 
 router = APIRouter()
 
@@ -52,10 +52,11 @@ def propose(request: Request, session: Sender, typed: Filled) -> Response:
 def check(request: Request, session: Sender, typed: Filled) -> Response:
     """Show what declarations would make public, without storing anything."""
     try:
-        found = service_of(request).preview(session.who, typed["declarations"])
+        service = service_of(request)
+        found = service.preview(session.who, typed["declarations"])
     except REFUSALS as error:
         return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
-    return _form(request, session, typed, preview=_shown(found), known=found["known"])
+    return _form(request, session, typed, preview=found, known=found["known"], **shown_of(service, found))
 
 
 @router.post("/office/register")
@@ -76,17 +77,3 @@ def _values(typed: Entered, **more: Any) -> dict[str, Any]:
 
 def _form(request: Request, session: Session, typed: Entered, **more: Any) -> Response:
     return page(request, session, "register.html", **_values(typed, **more))
-
-
-def _shown(found: dict[str, Any]) -> dict[str, Any]:
-    """Return a preview with its tables in words."""
-    tables = [
-        {
-            "name": table["name"],
-            "owned": owner_words(table, found["unit"]),
-            "columns": [{"name": column["name"], **column_words(column)} for column in table["columns"]],
-            "hidden": table["hidden"],
-        }
-        for table in found["tables"]
-    ]
-    return {**found, "tables": tables}

@@ -9,7 +9,7 @@ from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from fastapi.responses import Response
 
 from sordino.serve.http.browsing import service_of
-from sordino.serve.kinds.kind import page_of
+from sordino.serve.kinds.page import page_of
 from sordino.serve.telling import event_words
 
 from .pages import Sender, Visitor, page
@@ -60,7 +60,7 @@ def release(request: Request, session: Visitor, identifier: str) -> Response:
         "neighbours": event_words.neighbours(found["neighbours"], found["unit"]),
     }
     if checked is not None:
-        shown = page_of(kind, found["answer"])
+        shown = page_of(kind and kind.page, found["answer"])
         values |= {**shown.values, "page": shown, "version": found["sordino"]}
     return page(request, session, "release.html", **values)
 

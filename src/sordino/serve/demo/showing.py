@@ -20,7 +20,7 @@ from sordino.query.plan.price import Price
 from sordino.serve.commands.budget import bar
 
 from .rides import Scene
-from .story import Asked, Judged, Story, Teller
+from .story import Asked, Judged, Story
 
 _WIDTH_IN_A_PIPE = 110
 _INDENT = (0, 0, 0, 4)
@@ -34,7 +34,7 @@ def console() -> Console:
     return found if found.is_terminal else Console(highlight=False, width=_WIDTH_IN_A_PIPE)
 
 
-class Shown(Teller):
+class Shown:
     """Shows what happens while it does."""
 
     def __init__(self, out: Console) -> None:

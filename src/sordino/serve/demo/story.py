@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sordino.data.dataset import Dataset
 from sordino.data.declarations_file import dataset_from_file
@@ -31,6 +31,9 @@ from sordino.serve.service import Service
 from sordino.serve.settings import Settings
 
 from .rides import BUDGET, DECLARATIONS, ONE_TOO_MANY, QUESTIONS, SETTINGS, Scene, true_rows, write_rides
+
+if TYPE_CHECKING:
+    from .showing import Shown
 
 LEDGER, ALTERED, RECEIPT = "budget.db", "altered.db", "receipt.json"
 _ANALYST = "ann"
@@ -100,32 +103,7 @@ class Story:
         return sum(found), len(found)
 
 
-class Teller:
-    """Scene what happens while it does; this one says nothing."""
-
-    def declared(self, dataset: Dataset) -> None:
-        """A data set was declared and its budget opened."""
-
-    def priced(self, number: int, question: Scene, text: str, price: Price) -> None:
-        """A question has its price; no data was touched."""
-
-    def answered(self, asked: Asked) -> None:
-        """A question was charged and answered."""
-
-    def refused(self, question: Scene, price: Price, refusal: str, remaining: str) -> None:
-        """A question was one too many."""
-
-    def judged(self, judged: Judged) -> None:
-        """The ledger was verified."""
-
-    def receipt(self, facts: Facts, path: Path) -> None:
-        """A receipt was verified offline."""
-
-    def altered(self, report: Report, path: Path) -> None:
-        """A byte was altered in a copy of the ledger, and found."""
-
-
-def tell(folder: Path, teller: Teller) -> Story:
+def tell(folder: Path, teller: Shown) -> Story:
     """Make the folder, and have everything happen in it."""
     prepare(folder)
     dataset = dataset_from_file(folder / "rides.yaml")
@@ -153,7 +131,7 @@ def prepare(folder: Path) -> None:
         service.register(local_owner(), DECLARATIONS, BUDGET)
 
 
-def _ask_all(folder: Path, data: TableAccount, teller: Teller) -> Iterator[Asked]:
+def _ask_all(folder: Path, data: TableAccount, teller: Shown) -> Iterator[Asked]:
     used = 0.0
     for number, question in enumerate(QUESTIONS, start=1):
         ask = question.ask(data)
@@ -174,7 +152,7 @@ def _by_key(answer: Answer, rows: list[tuple[Any, ...]]) -> dict[Any, tuple[Any,
     return {row[0] if keyed else None: row[1:] if keyed else row for row in rows}
 
 
-def _refuse(data: TableAccount, teller: Teller) -> tuple[str, str]:
+def _refuse(data: TableAccount, teller: Shown) -> tuple[str, str]:
     """Ask for more than is left: refused before the data is touched, with what would fit."""
     ask = ONE_TOO_MANY.ask(data)
     price, before = ask.price(**ONE_TOO_MANY.words), data.account.spent

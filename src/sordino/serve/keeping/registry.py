@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import Engine, Row, and_, bindparam, insert, or_, select, update
+from sqlalchemy import Engine, Insert, Row, Select, Update, and_, bindparam, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from sordino import noise
@@ -73,35 +73,43 @@ class Registry:
         """Give connections back."""
         self.engine.dispose()
 
+    def _one(self, asked: Select[Any], **given: Any) -> Row[Any] | None:
+        with self.engine.connect() as connection:
+            return connection.execute(asked, given).one_or_none()
+
+    def _all(self, asked: Select[Any]) -> list[Row[Any]]:
+        with self.engine.connect() as connection:
+            return list(connection.execute(asked))
+
+    def _changed(self, asked: Insert | Update) -> bool:
+        """Carry out one statement, and return whether it changed a row."""
+        with self.engine.begin() as connection:
+            return bool(connection.execute(asked).rowcount)
+
     # Data sets
 
     def names(self) -> list[str]:
         """Return the names of all data sets, in order."""
-        with self.engine.connect() as connection:
-            return list(connection.execute(select(DATASETS.c.name).order_by(DATASETS.c.name)).scalars())
+        return [row.name for row in self._all(select(DATASETS.c.name).order_by(DATASETS.c.name))]
 
     def dataset(self, name: str) -> Row[Any] | None:
         """Return the row of a data set."""
-        with self.engine.connect() as connection:
-            return connection.execute(_DATASET, {"wanted": name}).one_or_none()
+        return self._one(_DATASET, wanted=name)
 
-    def put_dataset(self, name: str, declarations: str, owner: str) -> None:
+    def put_dataset(self, name: str, sort: str, declarations: str, owner: str) -> None:
         """Register a data set, or replace what is declared about it; its policy stays."""
-        values = {"declarations": declarations, "owner": owner, "time": milliseconds()}
+        values = {"sort": sort, "declarations": declarations, "owner": owner, "time": milliseconds()}
         again = update(DATASETS).where(DATASETS.c.name == name).values(**values, version=DATASETS.c.version + 1)
-        with self.engine.begin() as connection:
-            if connection.execute(again).rowcount:
-                return
+        if self._changed(again):
+            return
         try:
-            with self.engine.begin() as connection:
-                connection.execute(insert(DATASETS).values(name=name, policy=policy_text(FREE), version=1, **values))
+            self._changed(insert(DATASETS).values(name=name, policy=policy_text(FREE), version=1, **values))
         except IntegrityError:  # another owner was faster with the same name, and the later one counts
-            self.put_dataset(name, declarations, owner)
+            self.put_dataset(name, sort, declarations, owner)
 
     def put_policy(self, name: str, policy: Policy) -> None:
         """Replace the policy of a data set."""
-        with self.engine.begin() as connection:
-            connection.execute(update(DATASETS).where(DATASETS.c.name == name).values(policy=policy_text(policy)))
+        self._changed(update(DATASETS).where(DATASETS.c.name == name).values(policy=policy_text(policy)))
 
     # Approvals
 
@@ -140,8 +148,7 @@ class Registry:
         asked = select(APPROVALS).order_by((APPROVALS.c.state != "pending"), APPROVALS.c.created.desc())
         if subject is not None:
             asked = asked.where(APPROVALS.c.subject == subject)
-        with self.engine.connect() as connection:
-            return list(connection.execute(asked.limit(MOST_LISTED)))
+        return self._all(asked.limit(MOST_LISTED))
 
     def decide_approval(self, identifier: str, state: str, by: str, reason: str) -> bool:
         """Decide a wish that waits; return whether there was one."""
@@ -149,14 +156,12 @@ class Registry:
 
     def approval(self, identifier: str) -> Row[Any] | None:
         """Return one approval."""
-        with self.engine.connect() as connection:
-            return connection.execute(select(APPROVALS).where(APPROVALS.c.id == identifier)).one_or_none()
+        return self._one(select(APPROVALS).where(APPROVALS.c.id == identifier))
 
     def take_approval(self, subject: str, digest: str) -> str | None:
         """Use up an approval of exactly this, once; return its id, or None if there is none."""
         wanted = and_(APPROVALS.c.digest == digest, APPROVALS.c.subject == subject, APPROVALS.c.state == "approved")
-        with self.engine.connect() as connection:
-            found = list(connection.execute(select(APPROVALS.c.id).where(wanted)).scalars())
+        found = [row.id for row in self._all(select(APPROVALS.c.id).where(wanted))]
         return next((each for each in found if self._move(each, "approved", state="used")), None)
 
     def return_approval(self, identifier: str) -> None:
@@ -165,69 +170,58 @@ class Registry:
 
     def _move(self, identifier: str, before: str, **values: Any) -> bool:
         asked = update(APPROVALS).where(APPROVALS.c.id == identifier, APPROVALS.c.state == before).values(**values)
-        with self.engine.begin() as connection:
-            return bool(connection.execute(asked).rowcount)
+        return self._changed(asked)
 
     # Jobs
 
     def put_job(self, **values: Any) -> None:
         """Write down a run that takes long."""
-        with self.engine.begin() as connection:
-            connection.execute(insert(JOBS).values(**values))
+        self._changed(insert(JOBS).values(**values))
 
     def change_job(self, identifier: str, claim: str | None = None, **values: Any) -> None:
         """Write down how far a job is; with a claim, if that is still the one that holds."""
         mine = JOBS.c.id == identifier if claim is None else and_(JOBS.c.id == identifier, JOBS.c.claim == claim)
-        with self.engine.begin() as connection:
-            connection.execute(update(JOBS).where(mine).values(**values))
+        self._changed(update(JOBS).where(mine).values(**values))
 
     def claim_job(self, identifier: str, claim: str, beat: int, dead_before: int) -> bool:
         """Give a job that was stopped, or whose process died, to another process; return whether it was to be had."""
         open_to_all = or_(JOBS.c.stage == "stopped", JOBS.c.beat < dead_before)
         asked = update(JOBS).where(JOBS.c.id == identifier, JOBS.c.finished.is_(None), open_to_all)
         values = {"claim": claim, "beat": beat, "stage": "waiting", "stopping": False}
-        with self.engine.begin() as connection:
-            return bool(connection.execute(asked.values(**values)).rowcount)
+        return self._changed(asked.values(**values))
 
     def beat_job(self, identifier: str, claim: str) -> bool:
         """Write down that a job's process lives; return whether it is to go on."""
         mine = and_(JOBS.c.id == identifier, JOBS.c.claim == claim, JOBS.c.stopping.is_(False))
-        with self.engine.begin() as connection:
-            return bool(connection.execute(update(JOBS).where(mine).values(beat=milliseconds())).rowcount)
+        return self._changed(update(JOBS).where(mine).values(beat=milliseconds()))
 
     def living_jobs(self, dead_before: int) -> int:
         """Return how many processes carry jobs on now."""
         alive = and_(JOBS.c.finished.is_(None), JOBS.c.beat >= dead_before, JOBS.c.stage != "stopped")
-        with self.engine.connect() as connection:
-            return len(connection.execute(select(JOBS.c.id).where(alive)).all())
+        return len(self._all(select(JOBS.c.id).where(alive)))
 
     def job_of_key(self, key: str) -> Row[Any] | None:
         """Return the job in a process of its own under the digest of an idempotency key."""
         asked = select(JOBS).where(JOBS.c.key == key, JOBS.c.claim.is_not(None)).limit(1)
-        with self.engine.connect() as connection:
-            return connection.execute(asked).one_or_none()
+        return self._one(asked)
 
     def job(self, identifier: str) -> Row[Any] | None:
         """Return one job."""
-        with self.engine.connect() as connection:
-            return connection.execute(select(JOBS).where(JOBS.c.id == identifier)).one_or_none()
+        return self._one(select(JOBS).where(JOBS.c.id == identifier))
 
     def jobs(self, subject: str | None = None, limit: int = 50) -> list[Row[Any]]:
         """Return the newest jobs, of one subject or of all."""
         asked = select(JOBS).order_by(JOBS.c.created.desc()).limit(min(limit, MOST_LISTED))
         if subject is not None:
             asked = asked.where(JOBS.c.subject == subject)
-        with self.engine.connect() as connection:
-            return list(connection.execute(asked))
+        return self._all(asked)
 
     def unfinished_jobs(self, instance: str) -> list[Row[Any]]:
         """Return the jobs within a process of this name that it began and did not finish."""
         asked = select(JOBS).where(JOBS.c.instance == instance, JOBS.c.finished.is_(None), JOBS.c.claim.is_(None))
-        with self.engine.connect() as connection:
-            return list(connection.execute(asked))
+        return self._all(asked)
 
     def unfinished(self, key: str) -> bool:
         """Return whether there is a job under the digest of an idempotency key that nobody has finished."""
         asked = select(JOBS.c.id).where(JOBS.c.key == key, JOBS.c.finished.is_(None)).limit(1)
-        with self.engine.connect() as connection:
-            return connection.execute(asked).first() is not None
+        return bool(self._all(asked))

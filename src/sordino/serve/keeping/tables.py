@@ -1,7 +1,7 @@
 """What the service keeps beside the ledger, in the same database, in tables of its own.
 
 ``serve_version``    one row: the revision of these tables, of those in ``serve/migrations``
-``serve_datasets``   declarations as YAML, the owner's policy, who registered them, and how often they changed
+``serve_datasets``   sort, declarations as YAML, the owner's policy, who registered them, and how often they changed
 ``serve_tokens``     digests of tokens, with role, data sets, expiry and revocation; no token is ever stored
 ``serve_members``    who may come in by single sign-on, in which role
 ``serve_sessions``   digests of the browsers' cookies
@@ -26,7 +26,7 @@ from sordino.errors import LedgerError
 from sordino.ledger.migrating import Form
 
 METADATA = MetaData()
-FORM = Form("the service's tables were", Path(__file__).parents[1] / "migrations", "serve_version", "0002", METADATA)
+FORM = Form("the service's tables were", Path(__file__).parents[1] / "migrations", "serve_version", "0001", METADATA)
 """How a database is brought to the newest form of these tables."""
 _OPENING = 7_306_086_967_853_314_160  # the advisory lock of services that start; any number that is ours alone
 _ALONE = {  # while tables are made or changed, others who open the database wait
@@ -41,6 +41,7 @@ DATASETS = Table(
     "serve_datasets",
     METADATA,
     Column("name", Text, primary_key=True),
+    Column("sort", Text, nullable=False),
     Column("declarations", Text, nullable=False),
     Column("policy", Text, nullable=False),
     Column("owner", Text, nullable=False),

@@ -20,11 +20,10 @@ from sordino.accounting.event import Event
 from sordino.accounting.neighbours import Neighbours
 from sordino.accounting.plan import Plan
 
-Plain = dict[str, Any]
+from .page import Page, plain_page
+from .sort import Sort
 
-_MOST_FACTS = 20
-_LONGEST_FACT = 200
-_LONGEST_SHOWN = 20_000
+Plain = dict[str, Any]
 
 
 class Request(Protocol):
@@ -97,14 +96,6 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Page:
-    """What the page of a release shows of its kind: a template of the dashboard, and what it needs."""
-
-    values: Mapping[str, Any] = field(default_factory=dict)
-    template: str = "release_plain.html"
-
-
-@dataclass(frozen=True)
 class Shapes:
     """What requests and responses of a kind hold, for the description of the API: models of pydantic."""
 
@@ -131,15 +122,8 @@ def _no_days(_data: Any, _request: Any) -> tuple[str, ...]:
     return ()
 
 
-def plain_page(body: Any) -> Page:
-    """Return what can be shown of a release whatever it is: its numbers and short texts, and all of it as JSON."""
-    pairs = body.items() if isinstance(body, Mapping) else ()
-    short = [(str(name)[:60], value) for name, value in pairs if isinstance(value, str | int | float)]
-    text = json.dumps(body, ensure_ascii=False, indent=2)[:_LONGEST_SHOWN]
-    return Page({"facts": [(name, str(value)[:_LONGEST_FACT]) for name, value in short][:_MOST_FACTS], "text": text})
-
-
-def _text(body: Mapping[str, Any]) -> str:
+def plain_text(body: Mapping[str, Any]) -> str:
+    """Return all that is told, for kinds without words of their own."""
     return json.dumps(body, ensure_ascii=False, indent=2)
 
 
@@ -157,6 +141,10 @@ class Kind:
     """What a request about a data set costs, on an account that only quotes."""
     run: Callable[[Any, Any, Running], Any]
     """What is released for a request about a data set on a gate: a `Release`, charged before data was touched."""
+    about: tuple[str, ...] = ("tables",)
+    """The sorts of data that it can be asked about, by name."""
+    sorts: tuple[Sort, ...] = ()
+    """Sorts of data that come with it; whoever offers the kind can register data of them."""
     days: Callable[[Any, Any], tuple[str, ...]] = _no_days
     """The days that a request reads, where days have budgets of their own."""
     apart: bool = False
@@ -169,13 +157,5 @@ class Kind:
     again: Callable[[Mapping[str, Any]], str] | None = None
     """The address of the page where the same can be asked again, from what was asked."""
     command: Callable[[], Command] | None = None
-    price_text: Callable[[Mapping[str, Any]], str] = _text
-    release_text: Callable[[Mapping[str, Any]], str] = _text
-
-
-def page_of(kind: Kind | None, body: Any) -> Page:
-    """Return what the page of a release shows: by its kind, or plainly if that is not known or does not know it."""
-    try:
-        return plain_page(body) if kind is None else kind.page(body)
-    except (LookupError, TypeError, ValueError, AttributeError):  # released by another version of the kind
-        return plain_page(body)
+    price_text: Callable[[Mapping[str, Any]], str] = plain_text
+    release_text: Callable[[Mapping[str, Any]], str] = plain_text

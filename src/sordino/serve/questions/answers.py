@@ -7,7 +7,7 @@ from typing import Any
 
 from sordino.serve.dashboard import charts
 from sordino.serve.dashboard.pages import number, percent
-from sordino.serve.kinds.kind import Page
+from sordino.serve.kinds.page import Page
 from sordino.serve.telling import event_words
 from sordino.serve.telling.event_words import price
 

@@ -169,7 +169,7 @@ def _whole(
     request: Request, session: Session, sent: Typed, template: str, status: int = 200, **values: Any
 ) -> HTMLResponse:
     service, who = service_of(request), session.who
-    names = [each["name"] for each in service.datasets(who)]
+    names = [each["name"] for each in service.datasets(who) if each["sort"] in service.kind(_KIND).about]
     chosen = sent["dataset"] if sent["dataset"] in names else next(iter(names), "")
     known = {
         "names": names,
@@ -185,7 +185,8 @@ def _whole(
 
 def _schema(service: Service, who: Principal, name: str) -> dict[str, Any]:
     found = service.dataset(who, name) if name else None
-    return {"found": found, "words": vocabulary(found)}
+    asked = found if found is not None and found["sort"] in service.kind(_KIND).about else None
+    return {"found": asked, "words": vocabulary(asked)}
 
 
 def _approval(service: Service, who: Principal, question: Mapping[str, Any]) -> Mapping[str, Any] | None:

@@ -8,10 +8,12 @@ from urllib.parse import urlencode
 
 from sordino.query.answer.answer import Answer
 from sordino.query.ask import TableAccount
-from sordino.serve.kinds.kind import Command, Kind, Page, Running, Shapes
+from sordino.serve.kinds.kind import Command, Kind, Running, Shapes
+from sordino.serve.kinds.page import Page
 
 from .quotation import quoted
 from .reading import Read
+from .tables import TABLES
 
 
 def _run(data: TableAccount, read: Read, _: Running) -> Answer:
@@ -73,6 +75,7 @@ QUESTION = Kind(
     read=Read,
     price=quoted,
     run=_run,
+    sorts=(TABLES,),
     days=_days,
     shapes=_shapes,
     page=_page,

@@ -13,34 +13,20 @@ from typing import Any
 
 from sordino.accounting.bound import Unit
 from sordino.data.kinds import Kind, Range
-from sordino.data.metadata import (
-    Blocks,
-    Column,
-    Limits,
-    OwnedByColumn,
-    OwnedByDay,
-    OwnedByParent,
-    OwnedByRow,
-    Owner,
-    Public,
-    Schema,
-    Table,
-)
+from sordino.data.metadata import Blocks, Column, Limits, Schema, Table
+from sordino.errors import ArgumentError
+
+from .tables import OWNERS
 
 Told = Mapping[str, Any]
 
-_OWNERS: dict[str, Callable[[Told], Owner]] = {
-    "row": lambda _: OwnedByRow(),
-    "column": lambda told: OwnedByColumn(told["column"]),
-    "person-day": lambda told: OwnedByDay(told["column"]),
-    "parent": lambda told: OwnedByParent(told["column"], told["parent"], told["parent_column"]),
-    "nobody": lambda _: Public(),
-}
 _KEYS: dict[Kind, Callable[[str], Any]] = {Kind.DATE: date.fromisoformat, Kind.TIMESTAMP: datetime.fromisoformat}
 
 
 def schema_of(told: Told) -> Schema:
-    """Return the schema of what a service tells about a data set."""
+    """Return the schema of what a service tells about a data set; refused if that has no tables."""
+    if told.get("tables") is None:
+        raise ArgumentError("this data set is no table, so questions cannot be asked about it", "SRD-A003")
     tables = {each["name"]: _table(each, told.get("blocks")) for each in told["tables"]}
     views = {each["name"]: each["sql"] for each in told["views"]}
     return Schema(told["name"], tables, Unit(told["unit"]), views=views)
@@ -48,11 +34,12 @@ def schema_of(told: Told) -> Schema:
 
 def _table(told: Told, blocks: Told | None) -> Table:
     columns = {each["name"]: _column(each) for each in told["columns"]}
+    owner = {name: value for name, value in told["owned"].items() if name != "by"}
     has_days = blocks is not None and blocks["table"] == told["name"]
     return Table(
         told["name"],
         columns,
-        _OWNERS[told["owned"]["by"]](told["owned"]),
+        OWNERS[told["owned"]["by"]](**owner),
         Limits(**told["limits"]),
         told["hidden"],
         _blocks(blocks, columns) if blocks is not None and has_days else None,

@@ -10,7 +10,6 @@ from typing import Any
 from sordino.accounting.columns import Vector
 from sordino.errors import LedgerError
 from sordino.ledger.periods import moment
-from sordino.ledger.receipt import Receipt
 from sordino.ledger.scope import Scope
 from sordino.ledger.state import State
 from sordino.serve.asking.premises import Premises
@@ -57,7 +56,7 @@ class Archive:
         record = self._record(who, identifier)
         if record.settled is None:
             raise UnknownError("nothing was released under this id, so there is no receipt; its charge stands")
-        return self._receipt(identifier).to_json()
+        return self._house.ledger.receipt(identifier).to_json()
 
     def transparency(self, who: Principal | None, dataset: str) -> dict[str, Any]:
         """Return what the public may know of everything that was released from a data set, without the answers."""
@@ -96,9 +95,6 @@ class Archive:
         if record is None or not _may_see(who, record):
             raise UnknownError("release")
         return record
-
-    def _receipt(self, identifier: str) -> Receipt:
-        return self._house.ledger.receipt(identifier)
 
     def _read_facts(self, identifier: str) -> dict[str, Any]:
         """Return what a release says of itself, as far as it says it: another kind may say nothing of this."""

@@ -6,14 +6,13 @@ stored, and said to be judged by nobody.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 from sordino.errors import FrozenError, LedgerError
 from sordino.ledger.canonical import from_base64, to_base64
 from sordino.ledger.checkpoint import Checkpoint
-from sordino.ledger.entries import from_bytes, position_of, to_bytes
+from sordino.ledger.entries import from_bytes, position_of
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.periods import moment
 from sordino.ledger.receipt import Receipt, verify_receipt
@@ -154,13 +153,10 @@ def _stored(ledger: Ledger, start: int, stop: int) -> list[tuple[int, bytes]]:
 
 def _shown(position: int, body: bytes) -> dict[str, Any]:
     try:
-        found = from_bytes(body)
+        return proofs.shown_entry(from_bytes(body)) | {"position": position}
     except LedgerError as error:
         text = body.decode(errors="replace")
         return {"position": position, "kind": UNREADABLE, "time": None, "canonical": text, "reason": error.message}
-    canonical = to_bytes(found).decode()
-    shown = {"kind": found.kind, "time": moment(found.time), "canonical": canonical, "entry": json.loads(canonical)}
-    return {"position": position, **shown}
 
 
 def _scopes(ledger: Ledger, shown: dict[str, Any]) -> set[str]:

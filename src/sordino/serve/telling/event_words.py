@@ -131,6 +131,36 @@ def _made_of(words: str) -> Callable[[Plain], list[Told]]:
     return told
 
 
+def _declared(event: Plain) -> list[Told]:
+    paid = price({"epsilon": event["epsilon"], "delta": event["delta"]})
+    return [each._replace(name=f"declared as a whole ({paid}): {each.name}") for each in told_of(event["event"])]
+
+
+def _summed(event: Plain) -> list[Told]:
+    parties, size, moved = (
+        at_least(event["parties"]),
+        at_least(event["variance"]),
+        at_most(event["sensitivity_squared"]),
+    )
+    law = f"the sum of {parties} with P[k] ∝ exp(−k² / (2 · {size})), k whole steps"
+    return [Told("discrete Gaussian noise of several parties", law, f"variance {size} each; {_L2[2]} {moved} at most")]
+
+
+def _correlated(event: Plain) -> list[Told]:
+    size, moved = at_least(event["variance"]), at_most(event["sensitivity_squared"])
+    name = f"Gaussian noise that is correlated over {at_least(event['steps'])} steps"
+    often = f"in at most {at_most(event['participations'])} steps, {at_least(event['separation'])} apart"
+    law = f"density ∝ exp(−x² / (2 · {size})), after a sum weighted by {len(event['coefficients'])} coefficients"
+    return [Told(name, law, f"variance {size}; {_L2[2]} {moved} at most, {often}")]
+
+
+def _mixture(event: Plain) -> list[Told]:
+    size, moved = at_least(event["variance"]), at_most(event["sensitivities"][-1])
+    law = f"density ∝ exp(−x² / (2 · {size}))"
+    figures = f"variance {size}; what one unit changes has a length of {moved} at most, and by chance of less"
+    return [Told("Gaussian noise on a sample that holds parts of one unit", law, figures)]
+
+
 def _personalised(event: Plain) -> list[Told]:
     shares = ", ".join(at_most(each) for each in event["epsilons"])
     return [Told("a release with a loss by class of people", "anything private to each class", f"ε of {shares}")]
@@ -146,6 +176,10 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
         "Gaussian noise", "density ∝ exp(−x² / (2 · {})), rounded to whole steps where answers are whole", *_L2
     ),
     "discrete-gaussian": _noise("discrete Gaussian noise", "P[k] ∝ exp(−k² / (2 · {})), k whole steps", *_L2),
+    "summed-discrete-gaussian": _summed,
+    "skellam": _noise("Skellam noise", "the difference of two Poisson variables, of variance {} in all", *_L2),
+    "correlated": _correlated,
+    "gaussian-mixture": _mixture,
     "exponential": _loss("a choice by the exponential mechanism", "P[choice] ∝ exp(score)", _EPSILON),
     "permute-and-flip": _loss("a choice by permute-and-flip", "the largest score with exponential noise", _EPSILON),
     "laplace-noisy-max": _loss("the largest of noisy scores", "each score with Laplace noise", _EPSILON),
@@ -171,8 +205,12 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "sensitive": _loss("a release under sensitive privacy", "which is not differential privacy", _EPSILON),
     "shuffled": _loss("local reports in random order", "each private by itself", _EPSILON, _DELTA),
     "poisson-sampled": _made_of("on a sample of rate {rate}"),
+    "truncated-poisson-sampled": _made_of("on a sample of rate {rate}, of {most} at most out of {population}"),
     "fixed-size-sampled": _made_of("on {size} out of {population}"),
     "replaced": _made_of("counted for one who is replaced"),
+    "declared": _declared,
+    "searched": _made_of("the best of a random number of runs (γ = {stopping}, η = {shape})"),
+    "poisson-searched": _made_of("the best of a Poisson number of runs ({mean} on average)"),
     "repeated": _made_of("{count} times"),
     "composed": lambda event: [told for each in event["events"] for told in told_of(each)],
 }

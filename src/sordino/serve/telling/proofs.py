@@ -14,6 +14,7 @@ from sordino.errors import ArgumentError
 from sordino.ledger.canonical import from_base64, to_base64
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.entries import to_bytes
+from sordino.ledger.entry import Entry
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.periods import moment
@@ -33,19 +34,14 @@ def entries(ledger: Ledger, start: int, end: int) -> list[dict[str, Any]]:
     """Return entries from `start` up to `end`, at most a thousand, each as it is hashed and as people read it."""
     if not 0 <= start <= end:
         raise ArgumentError("start and end are positions, and start does not lie after end", "SRD-A002")
-    found = []
-    for entry in ledger.entries(start, min(end, start + MOST_ENTRIES)):
-        canonical = to_bytes(entry).decode()
-        found.append(
-            {
-                "position": entry.sequence,
-                "kind": entry.kind,
-                "time": moment(entry.time),
-                "canonical": canonical,
-                "entry": json.loads(canonical),
-            }
-        )
-    return found
+    return [shown_entry(entry) for entry in ledger.entries(start, min(end, start + MOST_ENTRIES))]
+
+
+def shown_entry(entry: Entry) -> dict[str, Any]:
+    """Return an entry as it is hashed and as people read it."""
+    canonical = to_bytes(entry).decode()
+    said = {"canonical": canonical, "entry": json.loads(canonical)}
+    return {"position": entry.sequence, "kind": entry.kind, "time": moment(entry.time), **said}
 
 
 def checkpoint(ledger: Ledger) -> dict[str, Any]:

@@ -2,54 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sordino.ledger.receipt import verify_receipt
 from sordino.query.frame.draft import Arranged, Draft
 from sordino.query.frame.frame import Frame
 from sordino.query.frame.written import check_it_travels
 from sordino.query.words import Words, takes
+from sordino.serve.questions.public_schema import schema_of
+from sordino.serve.questions.told import ToldAnswer, ToldPrice
 
-from .public_schema import schema_of
-from .told import ToldAnswer, ToldPrice
+if TYPE_CHECKING:
+    from .client import Connection
 
 _KIND = "query"
-
-
-class Wire(Protocol):
-    """What a service is asked by; all that comes back is plain JSON."""
-
-    def price(self, kind: str, request: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a request costs."""
-        ...
-
-    def run(
-        self, kind: str, request: Mapping[str, Any], key: str | None, stage: Callable[[str], None]
-    ) -> dict[str, Any]:
-        """Have a request charged and answered, once."""
-        ...
-
-
-class Asked(Protocol):
-    """A service, and whoever asks it."""
-
-    @property
-    def remote(self) -> Wire:
-        """The line to it."""
-        ...
-
-    @property
-    def key(self) -> str | None:
-        """The ledger's public key, if it is known from elsewhere."""
-        ...
-
-    @property
-    def stage(self) -> Callable[[str], None]:
-        """Told how far a run is."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +42,7 @@ class RemoteAsk:
 
     _field: ClassVar[str] = "sql"
 
-    def __init__(self, house: Asked, dataset: str, text: str) -> None:
+    def __init__(self, house: Connection, dataset: str, text: str) -> None:
         self._house = house
         self._dataset = dataset
         self.text = text
@@ -113,7 +82,7 @@ class RemoteFrameAsk(Arranged, RemoteAsk):
 
     _field = "calls"
 
-    def __init__(self, house: Asked, dataset: str, draft: Draft) -> None:
+    def __init__(self, house: Connection, dataset: str, draft: Draft) -> None:
         check_it_travels(draft.text, draft)
         super().__init__(house, dataset, draft.text)
         self._draft = draft
@@ -125,6 +94,6 @@ class RemoteFrameAsk(Arranged, RemoteAsk):
 RemoteTable = Frame[RemoteFrameAsk]
 
 
-def table_afar(house: Asked, dataset: str, metadata: Mapping[str, Any], name: str) -> RemoteTable:
+def table_afar(house: Connection, dataset: str, metadata: Mapping[str, Any], name: str) -> RemoteTable:
     """Return a table to ask about by method calls, by what is publicly known of it."""
     return Frame.over(schema_of(metadata), name, partial(RemoteFrameAsk, house, dataset))
