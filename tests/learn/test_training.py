@@ -98,7 +98,9 @@ def test_a_user_counts_as_one_however_many_examples_are_theirs() -> None:
     owners = np.where(np.arange(200) < 150, "a", "b")
     given = examples("marks", x, np.ones(200, np.int64), size=2, unit="user", owners=owners)
     training = Training(model(), LOSS, given, budget=account(given), batch=2, steps=1, clip=1, epsilon=2)
-    sums = training._gradients.sum(torch.from_numpy(x), torch.ones(200, dtype=torch.int64), torch.from_numpy(owners == "a"))
+    sums = training._gradients.sum(
+        torch.from_numpy(x), torch.ones(200, dtype=torch.int64), torch.from_numpy(owners == "a")
+    )
     total = torch.cat([each.flatten() for each in sums.gradients.values()])
     assert float(total.norm()) <= 2 * (1 + float(training.recipe.allowance))
     with training as steps:
@@ -156,8 +158,9 @@ def test_it_goes_on_from_its_checkpoint_and_pays_for_what_it_runs(tmp_path: Path
     assert len(data.history) == 4
     assert again.step == 12
     assert [each.plan.first for each in again.settled] == [4, 8]
-    with pytest.raises(ArgumentError, match="another training"), Training(
-        model(), LOSS, given, **(words | {"epochs": 4})
+    with (
+        pytest.raises(ArgumentError, match="another training"),
+        Training(model(), LOSS, given, **(words | {"epochs": 4})),
     ):
         pass
     assert len(data.history) == 4

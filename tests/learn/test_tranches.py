@@ -97,7 +97,9 @@ def test_tranches_cost_together_what_the_whole_costs(steps: int, tranche: int, m
     one.begin(whole.whole())
     for plan in whole.tranches():
         many.begin(plan)
-    assert max(abs(a - b) for a, b in zip(one.spent, many.spent, strict=True)) <= len(whole.tranches())  # units rounded up
+    assert max(abs(a - b) for a, b in zip(one.spent, many.spent, strict=True)) <= len(
+        whole.tranches()
+    )  # units rounded up
 
 
 def test_a_grant_runs_its_own_tranche_alone() -> None:

@@ -48,7 +48,9 @@ def test_one_unit_changes_one_vote_at_most(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("sordino.learn.run.voting.noise.uniform", lambda _, units: parts[:units])
     whole, less = (Ensemble(divided(60, size=60), 8, 2, fit), Ensemble(divided(60, size=60), 8, 2, fit))
     people = less._examples.people()
-    object.__setattr__(less._examples, "people", lambda: type(people)(people.rows, people.order[:-1], people.starts[:-1]))
+    object.__setattr__(
+        less._examples, "people", lambda: type(people)(people.rows, people.order[:-1], people.starts[:-1])
+    )
     moved = whole.votes(ASKED) - less.votes(ASKED)
     assert (np.square(moved).sum(1) <= 2).all()
 

@@ -34,6 +34,7 @@ from .score import Following, Guessing, Step, UnforeseenError, UnheardError, com
 
 _SIZES = (13, 17)
 _FEW = 4
+_FAR = -1024
 _TRIALS = 8
 _SPREADING = 0x1E3779B97F4A7C15
 _MOST_GUESSES = 200
@@ -253,16 +254,18 @@ def _is_together(step: Step, gradient: Tensor) -> bool:
 
 
 def _try_independence(task: Task, way: Pass, inputs: Fields, targets: Field, batch: Batch, number: int) -> None:
-    """Refuse a model in which another unit in the batch, ordinary or of NaN, changes a unit's loss or gradient.
+    """Refuse a model in which another unit in the batch changes a unit's loss or gradient.
 
-    Each trial has examples of its own; in every second one the units at even seats stay, else those at odd ones.
+    The others become strangers, NaN, copies of who stays, or their opposites: what competes for a place with its like
+    shows it then. Each trial has examples of its own; in every second one the units at even seats stay, else the rest.
     """
     kept = torch.arange(batch.units) % 2 == number % 2
     rows = kept.repeat_interleave(batch.rows)
     first = 2 * number * batch.examples
     base = made_up(inputs, targets, batch.examples, first)
     strangers = _mixed(made_up(inputs, targets, batch.examples, first + batch.examples), base, rows)
-    for changed in (strangers, _with_broken(strangers, ~rows)):
+    copies = _mixed(_rolled(base, batch.rows), base, rows)
+    for changed in (strangers, _with_broken(strangers, ~rows), copies, _mixed(_opposite(copies), base, rows)):
         before, after = _losses(task, base), _losses(task, changed)
         stayed = kept.nonzero().flatten().tolist()
         if not torch.equal(before[rows], after[rows]) or not _same(task, way, base, changed, batch, stayed):
@@ -307,6 +310,13 @@ def _with_broken(examples: Examples, rows: Tensor) -> Examples:
         if each.is_floating_point():
             each[rows] = torch.nan
     return replace(examples, inputs=broken)
+
+
+def _opposite(examples: Examples) -> Examples:
+    """Return the batch with all floats of its inputs negated, and far out, where no bias can hide them."""
+    return replace(
+        examples, inputs=tuple(_FAR * each if each.is_floating_point() else each for each in examples.inputs)
+    )
 
 
 def _rolled(examples: Examples, rows: int) -> Examples:
