@@ -14,6 +14,7 @@ from sordino.accounting.accountants import epsilon
 from sordino.accounting.events import Composed, Gaussian, Repeated
 from sordino.errors import ArgumentError, BudgetError
 from sordino.learn.prediction.predictions import predictions
+from sordino.learn.run.examples import People
 from sordino.learn.run.rows import Batch
 from sordino.learn.run.voting import Ensemble
 from sordino.learn.teachers.teachers import teachers
@@ -48,9 +49,8 @@ def test_one_unit_changes_one_vote_at_most(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("sordino.learn.run.voting.noise.uniform", lambda _, units: parts[:units])
     whole, less = (Ensemble(divided(60, size=60), 8, 2, fit), Ensemble(divided(60, size=60), 8, 2, fit))
     people = less._examples.people()
-    object.__setattr__(
-        less._examples, "people", lambda: type(people)(people.rows, people.order[:-1], people.starts[:-1])
-    )
+    without = People(people.rows, people.order[:-1], people.starts[:-1])
+    object.__setattr__(less._examples, "people", lambda: without)
     moved = whole.votes(ASKED) - less.votes(ASKED)
     assert (np.square(moved).sum(1) <= 2).all()
 
