@@ -117,6 +117,24 @@ def test_a_user_counts_as_one_however_many_examples_are_theirs() -> None:
     assert training.settled[0].plan.bound.unit == so.Unit("user")
 
 
+def test_where_numbers_depend_on_the_seat_units_are_seated_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = divided()
+    training = Training(model(), LOSS, given, budget=account(given), steps=3, **WORDS)
+    training._seats, seen = 150, []
+    taken = training._gradients.sum
+
+    def watched(inputs: Any, targets: Any, owner: Any, seats: torch.Tensor) -> Any:
+        seen.append(seats)
+        return taken(inputs, targets, owner, seats)
+
+    monkeypatch.setattr(training._gradients, "sum", watched)
+    with training as steps:
+        for step in steps:
+            step.gradient()
+    assert all(len(set(each.tolist())) == len(each) <= 150 and int(each.max()) < 150 for each in seen)
+    assert seen[0].tolist() != sorted(seen[0].tolist())
+
+
 def test_one_step_is_one_gradient() -> None:
     given = divided()
     training = Training(model(), LOSS, given, budget=account(given), steps=3, **WORDS)

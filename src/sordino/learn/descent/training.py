@@ -34,6 +34,7 @@ from sordino.learn.run.pricing import budget_of_its_own, least_multiplier
 from sordino.learn.run.rows import Array
 from sordino.learn.run.sampling import Draws, most_drawn, sampler
 from sordino.learn.run.tranches import Tranches
+from sordino.noise import permutation
 
 from .noise_ahead import NoiseAhead
 from .noisy_sum import NoisyMean
@@ -118,6 +119,8 @@ class Training:
             per_owner=1 if examples.owners is None else per_owner,
         )
         most = most_drawn(samples.rate, examples.size)
+        self._seats = None if gradients.movable else most
+        allowance = gradients.allowance(most, seats=self._seats, owners=examples.owners is not None)
         count = _steps(steps, epochs, samples.batch, examples.size)
         if noise is None:
             own = budget_of_its_own(budget.budget, epsilon, delta, rho)
@@ -132,7 +135,7 @@ class Training:
             _tranche(tranche, samples.least, samples.batch, examples.size),
             sum(each.numel() for each in model.parameters() if each.requires_grad),
             radius,
-            Fraction(gradients.allowance(most)) / radius,
+            Fraction(allowance) / radius,
             multiplier,
             digest_of(_description(model)),
             {"clipping": clipping, "loss": getattr(loss, "__qualname__", type(loss).__qualname__)},
@@ -198,10 +201,14 @@ class Training:
         if within == 0 or self._draws is None:
             self._draws = self.recipe.sampler.draws(len(self._people))
         units = self._draws(within)
+        seats = None
+        if self._seats is not None:  # where numbers depend on the seat, whoever leaves must leave an empty one
+            units = units[: self._seats]
+            seats = torch.from_numpy(permutation(self._seats)[: len(units)])
         parts, owners = self._people.take(units)
         *inputs, targets = tensors_of(parts, (*self._fields[0], self._fields[1]))
         owner = None if self._examples.owners is None else torch.from_numpy(owners)
-        sums = self._gradients.sum(tuple(inputs), targets, owner).gradients
+        sums = self._gradients.sum(tuple(inputs), targets, owner, seats).gradients
         total = torch.cat([sums[name].flatten() for name, _ in self._trained()])
         return self._noisy.release(total, plan.grant_of_step())
 
