@@ -79,6 +79,7 @@ def squared(outputs: Tensor, targets: Tensor) -> Tensor:
     return F.mse_loss(outputs, targets, reduction="none")
 
 
+torch.manual_seed(0)  # the same models every time
 ONE = nn.Linear(6, 1)
 REFUSED = {
     "batch norm": (nn.Sequential(nn.BatchNorm2d(2), nn.Flatten(), nn.Linear(32, 3)), CROSS_ENTROPY, IMAGE, LABELS,
@@ -148,6 +149,13 @@ def test_the_check_leaves_the_generator_as_it_was() -> None:
     state = torch.random.get_rng_state()
     check(model, CROSS_ENTROPY, inputs=VECTOR, targets=LABELS, micro_batch=4)
     assert torch.equal(state, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_routing_is_found_whatever_the_weights(seed: int) -> None:
+    torch.manual_seed(seed)
+    with pytest.raises(ArgumentError, match="not independent"):
+        check(Routed(), CROSS_ENTROPY, inputs=VECTOR, targets=LABELS, micro_batch=4)
 
 
 class Wilful(nn.Module):

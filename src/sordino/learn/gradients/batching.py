@@ -36,8 +36,7 @@ class Seating:
 
 def seated(count: int, batch: Batch, seats: Tensor | None = None) -> Iterator[Seating]:
     """Yield where `count` units with all their rows, one after another, sit: in order, or each in its own seat."""
-    rows = torch.arange(count * batch.rows).view(count, batch.rows)
-    yield from _passes([*rows], batch, seats)
+    yield from _passes(torch.arange(count * batch.rows).view(count, batch.rows), batch, seats)
 
 
 def seated_by_owner(owner: Tensor, batch: Batch, seats: Tensor | None = None) -> Iterator[Seating]:
@@ -46,26 +45,27 @@ def seated_by_owner(owner: Tensor, batch: Batch, seats: Tensor | None = None) ->
     An owner with more rows than a unit has places takes passes alone, as many as it needs, in the same shape.
     """
     owners, inverse, counts = torch.unique(owner, return_inverse=True, return_counts=True)
-    by_owner = torch.argsort(inverse, stable=True).split(counts.tolist()) if len(owners) else ()
-    few = [rows for rows in by_owner if len(rows) <= batch.rows]
-    yield from _passes(few, batch, None if seats is None else seats[counts <= batch.rows])
-    for rows in by_owner:
-        if len(rows) > batch.rows:
-            parts = tuple(_alone(part, batch) for part in rows.split(batch.examples))
-            yield Seating(parts, torch.zeros(1, dtype=torch.int64))
+    rows = torch.argsort(inverse, stable=True)
+    whose = inverse[rows]
+    nth = torch.arange(len(rows)) - (counts.cumsum(0) - counts)[whose]
+    few = counts <= batch.rows
+    table = torch.full((len(owners), batch.rows), NOBODY)
+    fitting = few[whose]
+    table[whose[fitting], nth[fitting]] = rows[fitting]
+    yield from _passes(table[few], batch, None if seats is None else seats[few])
+    for number in (~few).nonzero().flatten().tolist():
+        parts = rows[whose == number].split(batch.examples)
+        yield Seating(tuple(_alone(part, batch) for part in parts), torch.zeros(1, dtype=torch.int64))
 
 
-def _passes(units: list[Tensor], batch: Batch, seats: Tensor | None) -> Iterator[Seating]:
-    """Yield the passes in which anybody sits."""
-    taken_seats = torch.arange(len(units)) if seats is None else seats
-    passes: dict[int, list[tuple[int, Tensor]]] = {}
-    for seat, rows in zip(taken_seats.tolist(), units, strict=True):
-        passes.setdefault(seat // batch.units, []).append((seat % batch.units, rows))
-    for number in sorted(passes):
+def _passes(rows: Tensor, batch: Batch, seats: Tensor | None) -> Iterator[Seating]:
+    """Yield the passes in which anybody sits; `rows` holds those of each unit."""
+    seats = torch.arange(len(rows)) if seats is None else seats
+    for number in torch.unique(seats // batch.units).tolist():
+        here = seats // batch.units == number
         places = torch.full((batch.units, batch.rows), NOBODY)
-        for seat, rows in passes[number]:
-            places[seat, : len(rows)] = rows
-        yield Seating((places,), torch.tensor([seat for seat, _ in passes[number]]))
+        places[seats[here] % batch.units] = rows[here]
+        yield Seating((places,), seats[here] % batch.units)
 
 
 def _alone(rows: Tensor, batch: Batch) -> Tensor:

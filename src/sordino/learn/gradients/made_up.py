@@ -26,7 +26,7 @@ class Field:
 
     >>> Field((2,), "int64", below=10).made_up(2)
     tensor([[7, 4],
-            [1, 8]])
+            [9, 6]])
     """
 
     shape: tuple[int, ...] = ()
