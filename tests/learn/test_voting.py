@@ -17,7 +17,7 @@ from sordino.learn.prediction.predictions import predictions
 from sordino.learn.run.examples import People
 from sordino.learn.run.rows import Batch
 from sordino.learn.run.voting import Ensemble
-from sordino.learn.teachers.teachers import teachers
+from sordino.learn.teaching.ensemble import teachers
 
 ASKED = np.array([[2.0, 0, 0, 0], [-2.0, 0, 0, 0], [3.0, 1, 1, 1]], np.float32)
 

@@ -3,7 +3,7 @@
     run/         what every training shares: examples, samples, the plan and its price, tranches, checkpoints
     gradients/   sums of clipped gradients, by unit, in torch
     descent/     exact noise and the loop: `train`, `Training`
-    teachers/    a noisy vote of models on disjoint parts labels public things
+    teaching/    a noisy vote of models on disjoint parts labels public things
     prediction/  a model that is never released answers so many times
 
 Importing this room loads no torch; what needs it loads it when it is first asked for.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .descent.training import Training
     from .prediction.predictions import predictions
     from .run.examples import examples
-    from .teachers.teachers import teachers
+    from .teaching.ensemble import teachers
 
 __all__ = ["Training", "examples", "predictions", "teachers", "train"]
 
@@ -27,7 +27,7 @@ _HOME = {
     "Training": "descent.training",
     "examples": "run.examples",
     "predictions": "prediction.predictions",
-    "teachers": "teachers.teachers",
+    "teachers": "teaching.ensemble",
     "train": "descent.train",
 }
 
