@@ -298,3 +298,16 @@ def test_progress_is_steps_alone() -> None:
     given, seen = divided(), []
     train(model(), LOSS, given, budget=account(given), epochs=1, tell=lambda *step: seen.append(step), **WORDS)
     assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_numbers_have_no_score_of_this_kind() -> None:
+    given = examples("marks", np.zeros((40, 4), np.float32), np.zeros((40, 1), np.float32), size=40)
+    data = account(given)
+
+    def squares(outputs: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
+        return (outputs - targets).square().mean(1)
+
+    run = train(nn.Linear(4, 1), squares, given, budget=data, steps=1, batch=10, clip=1, epsilon=1)
+    with pytest.raises(ArgumentError, match="whole-numbered labels"):
+        run.score(given, epsilon=1)
+    assert len(data.history) == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +137,18 @@ def test_predictions_go_on_after_a_restart(tmp_path: Path) -> None:
             again.predict(ASKED[:2])
         assert len(data.history) == 1
         assert house.verify().sound
+
+
+def test_threads_and_processes_never_get_each_others_answers(tmp_path: Path) -> None:
+    given = divided(2000)
+    words: dict[str, Any] = {"parts": 50, "classes": 2, "fit": fit, "answers": 60, "epsilon": 30}
+    with so.open(tmp_path / "budget.db") as house:
+        data = house.account(given, so.budget(epsilon=40, delta="1e-5"))
+        service = predictions(given, budget=data, **words)
+        other = predictions(given, budget=data, resume=service.id, **words)  # as another process would
+        things = [(who, sign, number) for number in range(10) for who in (0, 1) for sign in (1, -1)]
+        asked = [((service, other)[who], [[sign * (2 + number), who, 0, 0]], sign > 0) for who, sign, number in things]
+        with ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda one: int(one[0].predict(one[1])[0]), asked))
+        assert found == [wanted for _, _, wanted in asked]
+        assert max(service._given, other._given) == len(asked)

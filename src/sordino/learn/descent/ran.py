@@ -13,6 +13,7 @@ from sordino.accounting.grant import Grant
 from sordino.accounting.work import muted
 from sordino.arguments import Number
 from sordino.data.account import DataAccount
+from sordino.errors import ArgumentError
 from sordino.learn.run.account import check_account
 from sordino.learn.run.examples import Examples, People
 from sordino.learn.run.plan import Recipe, Trained
@@ -46,6 +47,12 @@ class Run:
         """
         account = self.budget if budget is None else budget
         check_account(account, examples)
+        if fields_of(examples, self.model)[1].is_float:
+            raise ArgumentError(
+                "a score is the share of classes that a model gets right, and these examples have numbers to be "
+                "predicted; declare whole-numbered labels",
+                "SRD-A003",
+            )
         plan = ScorePlan.of(examples, epsilon)
 
         def run(grant: Grant) -> Score:

@@ -7,6 +7,7 @@ again gives the same answer: what was paid for once is told once.
 from __future__ import annotations
 
 import json
+import threading
 from types import TracebackType
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from sordino.accounting.bound import Unit
 from sordino.accounting.budget import Budget
+from sordino.accounting.digest import digest_of
 from sordino.accounting.events import Gaussian as GaussianEvent
 from sordino.accounting.events import Repeated
 from sordino.accounting.filter import Filter
@@ -25,6 +27,7 @@ from sordino.errors import BudgetError
 from sordino.learn.run.account import check_account
 from sordino.learn.run.examples import Examples
 from sordino.learn.run.pricing import budget_of_its_own, used_whole
+from sordino.learn.run.rows import Array
 from sordino.learn.run.voting import Ensemble, Fit, things_asked, votes_bound
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.noisy_max import PermuteAndFlip
@@ -42,6 +45,7 @@ class Predictions:
         self._ensemble = ensemble
         self._work = work
         self._given = _recorded(work, plan.answers)
+        self._lock = threading.Lock()
 
     @property
     def id(self) -> str:
@@ -56,19 +60,29 @@ class Predictions:
     def predict(self, asked: Any) -> NDArray[np.int64]:
         """Return the class of each thing asked, a row each; refused, before anything is looked at, if too many."""
         things = things_asked(asked)
-        if len(things) > self.left:
+        with self._lock:
+            self._check_left(len(things))
+            votes = muted(lambda: self._ensemble.votes(things), _MUTE)
+            return np.array([self._answer(*each) for each in zip(things, votes, strict=True)], dtype=np.int64)
+
+    def _answer(self, thing: Array, votes: NDArray[np.int64]) -> int:
+        """Return a recorded answer about this very thing; a number that another process took is passed over."""
+        asked = digest_of(np.ascontiguousarray(thing))
+        while True:
+            self._check_left(1)
+            self._given += 1
+            ours = Prediction({"asked": asked, "class": self.plan.answer(votes)})
+            said = json.loads(self._work.part(self._given, ours))
+            if said["asked"] == asked:
+                return int(said["class"])
+
+    def _check_left(self, wanted: int) -> None:
+        if wanted > self.left:
             raise BudgetError(
-                f"{len(things)} answers were asked for and {self.left} of {self.plan.answers} are left; ask for fewer, "
-                "or open another service, which is charged anew",
+                f"{wanted} answers were asked for and {self.left} of {self.plan.answers} are left; ask for fewer, or "
+                "open another service, which is charged anew",
                 "SRD-B001",
             )
-        votes = muted(lambda: self._ensemble.votes(things), _MUTE)
-        return np.array([self._answer(each) for each in votes], dtype=np.int64)
-
-    def _answer(self, votes: NDArray[np.int64]) -> int:
-        self._given += 1
-        said = self._work.part(self._given, Prediction({"class": self.plan.answer(votes)}))
-        return int(json.loads(said)["class"])
 
     def close(self) -> Prediction:
         """Settle: no more answers, and no refund for those that are left."""

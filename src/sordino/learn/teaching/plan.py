@@ -25,6 +25,8 @@ from sordino.accounting.grant import Grant
 from sordino.learn.run.voting import votes_bound
 from sordino.mechanisms.gaussian import Gaussian
 
+_MANY = 5_000
+
 
 @dataclass(frozen=True)
 class Check:
@@ -56,7 +58,11 @@ class LabelPlan:
     kind: ClassVar[str] = "labels"
     days: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[int] = 0
-    large: ClassVar[bool] = False
+
+    @property
+    def large(self) -> bool:
+        """Whether the labels are so many that the ledger keeps them as a file."""
+        return self.asked > _MANY
 
     @property
     def bound(self) -> Bound:
