@@ -23,7 +23,7 @@ ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 # A test that hangs fails by itself, and says where, long before anybody loses patience.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --timeout 400
-NOBODY := not long and not slow and not postgres and not spark and not browser and not service
+NOBODY := not long and not slow and not postgres and not spark and not browser and not service and not flower
 LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py tests/test_works.py
 
 .DEFAULT_GOAL := help
@@ -60,7 +60,7 @@ test-long: $(STAMP)  ## the tests that take minutes, and examples that nobody ha
 audit: $(CHECKS)  ## judge every mechanism, accountant, training and service of the house, and what must be caught, at length
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws tests/audit -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_training, audit_peers or all
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_training, audit_peers, learn, learn_accuracy, learn_teachers, learn_estimators, learn_federation or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(CHECKS)  ## build the documentation into site/, warnings as errors

@@ -21,6 +21,8 @@ REQUIREMENTS: dict[str, list[str]] = {
     "tumult": ["tmlt.analytics==0.21.*"],
     "pipelinedp": ["pipeline-dp==0.3.*"],
     "diffprivlib": ["diffprivlib==0.6.*", "scikit-learn<1.9"],
+    "diffprivlib_models": ["diffprivlib==0.6.*", "scikit-learn<1.8"],  # its logistic regression wants multi_class
+    "interpret": ["interpret-core==0.7.*"],
     "opacus": ["torch==2.13.0", "opacus==1.*"],
 }
 """What each peer's environment holds."""
@@ -30,26 +32,37 @@ OWN_ENVIRONMENT = (
     "dp_sniper",
     "hockey_stick",
     "sordino",
+    "sordino_accuracy",
     "sordino_audit",
+    "sordino_estimators",
+    "sordino_federation",
     "sordino_query",
     "sordino_serve",
     "sordino_ledger",
+    "sordino_learn",
+    "sordino_teachers",
     "sordino_training",
     "bare_commits",
+    "torch_plain",
     "duckdb",
 )
 """The sides that run in the environment that runs the benchmark; the plain engine is the one that sordino uses."""
+
+
+ENVIRONMENT_OF = {"opacus_learn": "opacus"}
+"""The sides that share an environment of another name."""
 
 
 def interpreter(side: str) -> str:
     """Return the Python of a side's environment, made on first use."""
     if side in OWN_ENVIRONMENT:
         return sys.executable
-    home = ENVIRONMENTS / side
-    python, stamp, wanted = home / "bin" / "python", home / ".installed", " ".join(REQUIREMENTS[side])
+    name = ENVIRONMENT_OF.get(side, side)
+    home = ENVIRONMENTS / name
+    python, stamp, wanted = home / "bin" / "python", home / ".installed", " ".join(REQUIREMENTS[name])
     if not stamp.exists() or stamp.read_text() != wanted:
         venv.create(home, with_pip=True, clear=True)
-        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS[side]]
+        command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS[name]]
         subprocess.run(command, check=True)
         stamp.write_text(wanted)
     return str(python)

@@ -22,6 +22,11 @@ ROOMS = (
     "audit",
     "audit_training",
     "audit_peers",
+    "learn",
+    "learn_estimators",
+    "learn_federation",
+    "learn_accuracy",
+    "learn_teachers",
 )
 
 
@@ -45,6 +50,9 @@ def _run_room(room: str, repeats: int | None, console: Console) -> bool:
     try:
         with console.status(room) as status:
             planned = cases.cases()
+            if not planned:
+                console.print(f"{room}: skipped, {cases.MISSING}")
+                return True
             for row in run(planned, repeats):
                 rows.append(row)
                 status.update(f"{room}: {len(rows)} of {len(planned)} cases measured")

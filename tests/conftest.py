@@ -28,6 +28,7 @@ STARTED_BY_FIXTURE = {
     "browser": "browser",
     "running": "service",
     "elsewhere": "service",
+    "flower_python": "flower",
 }
 # Left out by `make quick`: statistics, searches through many worlds, whole pages. More than half of the tests' time.
 SLOW_FILES = {
@@ -44,11 +45,13 @@ SLOW_FILES = {
         "measure_specimens",
         "models",
         "service_audit_parts",
+        "training_learn",
         "training_many_runs",
         "training_one_run",
         "transparency",
         "transparency_served",
     ],
+    "learn": ["adaptive", "correlated_training", "killed", "parallel", "paying", "search", "training", "views"],
     "laws": ["laws_catch", "neighbour_oracle"],
     "ledger": ["batches", "power_loss", "state_model", "tamper"],
     "mechanisms": ["grouped_choice", "ladder", "personalised", "sensitive", "weighted_choice"],
@@ -71,6 +74,7 @@ SLOW_FILES = {
     "serve": [
         "canary",
         "cli_asking",
+        "cli_training",
         "client_frames",
         "console",
         "dashboard",
@@ -79,6 +83,7 @@ SLOW_FILES = {
         "dashboard_owning",
         "fuzzed_sql",
         "schema",
+        "trainings",
     ],
 }
 STORES = ("sqlite", "postgres")

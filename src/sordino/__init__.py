@@ -8,7 +8,7 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``ledger``      the durable, tamper-evident record of every price paid
 ``data``        what is protected: data sets, units, neighbouring relations, declarations, sources
 ``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
-``learn``       models: private training, teachers, predictions
+``learn``       models: private training, estimators, teachers, predictions, federation
 ``gate``        plan, price, reserve, run, settle: the one way to a release
 ``serve``       the skins: a ledger on one machine, the command line, the service and its client
 ``audit``       attacks on others and on ourselves; what a stranger can verify

@@ -29,6 +29,7 @@ from sordino.accounting.work import Stage, Work, check_plan, untold
 from sordino.arguments import Number, rational, whole
 from sordino.errors import BudgetError
 from sordino.ledger.account import LedgerAccount
+from sordino.ledger.chain import Chain
 
 T = TypeVar("T")
 
@@ -130,6 +131,8 @@ class Gate:
         self._key = key
         self._asked = asked
         self._guard = guard
+        self._chain: Chain | None = None
+        self._in_tranches = False
 
     def begin(self, plan: Plan) -> Work:
         """Check the policy, charge the plan, and return the open work; `ReplayedError` if the key was used before.
@@ -142,12 +145,43 @@ class Gate:
         self.policy.check(price.part or Fraction(0), approved=self.approved)
         self._guard.check()
         pause = 1000 * self.policy.pause
-        work = self.account.begin(plan, pause=pause, key=self._key, asked=self._asked)
+        key = self._key if self._chain is None else self._chain.next_key()
+        work = self.account.begin(plan, pause=pause, key=key, asked=self._asked)
         work.stage = self.stage
+        if self._in_tranches:  # with the first of them all others were let in
+            self.policy = FREE
         with work:  # what goes wrong here fails it; else it stays open
             self._guard.wait()
             self.stage("reserved")
         return work
+
+    def in_tranches(self, whole: Event, ran: Neighbours) -> Self:
+        """Return a gate for a `whole` that is charged in tranches, each by a plan and under a key of its own.
+
+        The policy judges the whole, here and once: to cut it smaller changes nothing. So does the budget, as far as can
+        be known now; whoever goes on after a crash was let in before, and is charged for what is run again.
+        """
+        found = copy.copy(self)
+        found.policy, found._in_tranches = FREE, True
+        if self._key is not None:
+            found._chain = Chain(self.account.ledger, self._key)
+            if found._chain.newest() is not None:
+                return found
+        price = self.price(whole, ran)
+        self.policy.check(price.part or Fraction(0), approved=self.approved)
+        if not price.fits:
+            raise BudgetError(
+                f"all of it would cost {price}, and the budget does not hold that; nothing was charged: spend less on "
+                "it, or ask the owner for more",
+                "SRD-B001",
+            )
+        found.policy = Policy(pause=self.policy.pause)
+        return found
+
+    @property
+    def chain(self) -> Chain | None:
+        """The tranches that were charged under the key so far, for a gate of `in_tranches` that has one."""
+        return self._chain
 
     def resume(self, identifier: str, plan: Plan) -> Work:
         """Go on with open work of this analyst that was begun for this very plan: nothing is charged."""

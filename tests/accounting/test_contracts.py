@@ -19,6 +19,7 @@ from sordino.accounting.bound import ROW, Bound, Unit
 from sordino.accounting.curve import curve, flatten
 from sordino.accounting.event import EVENT_TYPES, Event, _plain, event_type
 from sordino.accounting.events import (
+    Allocated,
     Approximate,
     Composed,
     Concentrated,
@@ -45,6 +46,9 @@ from sordino.accounting.events import (
     Searched,
     Sensitive,
     Shuffled,
+    ShuffledLocal,
+    ShuffledResponse,
+    ShuffledUnary,
     Skellam,
     SmoothCauchy,
     SmoothLaplace,
@@ -68,6 +72,7 @@ simple = st.one_of(
     st.builds(DiscreteGaussian, positive, positive, counts),
     st.builds(SummedDiscreteGaussian, counts, positive, positive, counts),
     st.builds(Skellam, positive, counts, positive),
+    st.builds(Allocated, st.integers(1, 10**9), positive, positive),
     st.builds(lambda v, size, p: GaussianMixture(v, (size, 2 * size), (p, 1 - p)), positive, positive, small),
     st.builds(
         lambda column, *rest: Correlated(tuple(sorted(column, reverse=True)), *rest),
@@ -89,6 +94,9 @@ simple = st.one_of(
     st.builds(Personalised, st.lists(positive, min_size=1, max_size=4).map(tuple)),
     st.builds(Sensitive, positive, st.text(max_size=20)),
     st.builds(Shuffled, positive, st.integers(2, 10**9), small),
+    st.builds(ShuffledLocal, positive, st.integers(2, 10**9), small),
+    st.builds(ShuffledResponse, positive, st.integers(2, 10**6), st.integers(2, 10**9), small),
+    st.builds(lambda other, *rest: ShuffledUnary((1 + other) / 2, other, *rest), small, st.integers(2, 10**9), small),
 )
 anything = st.recursive(
     simple,
@@ -127,7 +135,8 @@ def test_every_type_is_drawn_above() -> None:
         *(SparseVector, PartitionSelection, RandomizedResponse, SmoothLaplace, SmoothCauchy, Ladder, Pure, Approximate),
         *(Concentrated, Personalised, Sensitive, PoissonSampled, FixedSizeSampled, Shuffled, Replaced, Repeated),
         *(Composed, Correlated, TruncatedPoissonSampled, Declared, Searched, PoissonSearched),
-        *(SummedDiscreteGaussian, Skellam, GaussianMixture),
+        *(SummedDiscreteGaussian, Skellam, GaussianMixture, Allocated),
+        *(ShuffledLocal, ShuffledResponse, ShuffledUnary),
     }
     assert set(EVENT_TYPES.values()) == named
 
@@ -261,6 +270,11 @@ def test_bad_numbers_are_refused(bad: object) -> None:
         lambda: FixedSizeSampled(Laplace(1), 11, 10),
         lambda: FixedSizeSampled(Laplace(1), 0, 10),
         lambda: Shuffled(1, 1, "0.1"),
+        lambda: ShuffledLocal(1, 10**13, "0.1"),
+        lambda: ShuffledResponse(1, 1, 10, "0.1"),
+        lambda: ShuffledUnary("0.2", "0.2", 10, "0.1"),
+        lambda: ShuffledUnary(1, "0.2", 10, "0.1"),
+        lambda: ShuffledUnary("0.5", 0, 10, "0.1"),
         lambda: Repeated(Laplace(1), 0),
         lambda: Repeated(Laplace(1), True),
         lambda: Composed((Laplace(1), 3)),

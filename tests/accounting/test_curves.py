@@ -21,6 +21,7 @@ from sordino.accounting import approximate, closed_forms, events, pure, renyi, z
 from sordino.accounting.curve import CURVES, curve
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
+    Allocated,
     Approximate,
     Composed,
     Concentrated,
@@ -47,6 +48,9 @@ from sordino.accounting.events import (
     Searched,
     Sensitive,
     Shuffled,
+    ShuffledLocal,
+    ShuffledResponse,
+    ShuffledUnary,
     Skellam,
     SmoothCauchy,
     SmoothLaplace,
@@ -84,9 +88,14 @@ EXAMPLES: list[Event] = [
     PoissonSampled(Gaussian(1), "0.1"),
     FixedSizeSampled(Laplace(1), 10, 100),
     Shuffled(2, 1000, "1e-6"),
+    ShuffledLocal(2, 1000, "1e-6"),
+    ShuffledResponse(2, 5, 1000, "1e-6"),
+    ShuffledUnary("0.5", "0.2", 1000, "1e-6"),
     SummedDiscreteGaussian(5, 1),
     Skellam(4),
     GaussianMixture(9, (0, 1, 2), ("0.5", "0.4", "0.1")),
+    Allocated(5, 4),
+    Allocated(117, 1, 2),
     Correlated((2, 1), 5, 2, 2, 36),
     Skellam(100, 5, 9),
     Declared(PoissonSampled(Gaussian(1), "0.1"), "1e-6", 4),
@@ -120,6 +129,7 @@ def test_which_calculus_knows_which_event() -> None:
         "Skellam": {"zcdp", "renyi", "loss"},
         "Concentrated": {"zcdp", "renyi"},
         "GaussianMixture": {"zcdp", "renyi", "loss"},
+        "Allocated": {"zcdp", "renyi", "loss"},
         "Correlated": {"zcdp", "renyi", "gaussian", "loss"},
         "Sensitive": {"pure", "zcdp", "renyi", "gaussian", "loss"},  # all of them refuse, and say why
     }

@@ -21,6 +21,7 @@ from sordino.accounting.columns import Columns
 from sordino.accounting.curve import CURVES
 from sordino.accounting.event import Event
 from sordino.accounting.events import (
+    Allocated,
     Approximate,
     Concentrated,
     Correlated,
@@ -46,6 +47,9 @@ from sordino.accounting.events import (
     Searched,
     Sensitive,
     Shuffled,
+    ShuffledLocal,
+    ShuffledResponse,
+    ShuffledUnary,
     Skellam,
     SmoothCauchy,
     SmoothLaplace,
@@ -134,6 +138,7 @@ CASES: list[tuple[Make, Divergence]] = [
         lambda s: GaussianMixture(1 / s, (0, 1), ("0.5", "0.5")),
         lambda s, order: min(order / 2, 1) * s / 4 * (1 - 2 * s),
     ),
+    (lambda s: Allocated(2, 1 / s), lambda s, order: _gaussian(s / 2, order) * (1 - s)),
     (Exponential, _two_outcomes),
     (PermuteAndFlip, _two_outcomes),
     (LaplaceNoisyMax, _two_outcomes),
@@ -157,7 +162,10 @@ CASES: list[tuple[Make, Divergence]] = [
 ]
 
 
-NEVER_PURE = (Gaussian, DiscreteGaussian, GaussianMixture, Correlated, SummedDiscreteGaussian, Skellam, Concentrated)
+NEVER_PURE = (
+    *(Gaussian, DiscreteGaussian, GaussianMixture, Allocated, Correlated, SummedDiscreteGaussian, Skellam),
+    Concentrated,
+)
 
 
 def _cases() -> Iterator[object]:
@@ -171,7 +179,7 @@ def _cases() -> Iterator[object]:
 
 def test_every_event_type_has_a_case() -> None:
     covered = {type(make(Fraction(1, 10**13))) for make, _ in CASES}
-    assert covered >= set(CURVES) - {Sensitive, Shuffled}
+    assert covered >= set(CURVES) - {Sensitive, Shuffled, ShuffledLocal, ShuffledResponse, ShuffledUnary}
 
 
 @pytest.mark.parametrize(("event", "divergence", "size"), list(_cases()))
@@ -213,6 +221,9 @@ def test_no_faint_pure_event_is_free(event: Event, divergence: Divergence, size:
 )
 def test_faint_reports_in_a_shuffle_cost_what_each_costs_alone(local: str, delta: str) -> None:
     assert Fraction(shuffle.epsilon(local, 10, delta)) >= Fraction(local)
+    for event in (ShuffledLocal(local, 10, delta), ShuffledResponse(local, 2, 10, delta)):
+        assert pure.total(event) == Fraction(local)
+    assert pure.total(ShuffledResponse(local, 7, 10, delta)) == Fraction(local)
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 3 * 10**power) for power in (10, 11, 12, 13, 20, 36, 45, 59, 62, 100)])

@@ -27,7 +27,7 @@ from audit.broken_services import (
     neighbours,
 )
 from audit.service_places import CANARIES
-from sordino.audit.probing.result import ServiceAudit
+from sordino.audit.probing.finding import ServiceAudit
 from sordino.audit.probing.service import PROBES, service
 from sordino.errors import ArgumentError
 

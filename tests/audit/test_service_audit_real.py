@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from audit.service_places import Pair, pair_of_services
 from sordino.audit.dice import dice
+from sordino.audit.probing.finding import ServiceAudit
 from sordino.audit.probing.line import Line
 from sordino.audit.probing.oracle import Oracle
 from sordino.audit.probing.questions import Grammar
-from sordino.audit.probing.result import ServiceAudit
 from sordino.audit.probing.service import PROBES, service
 
 pytestmark = pytest.mark.service

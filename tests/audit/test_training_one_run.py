@@ -7,12 +7,15 @@ import io
 import numpy as np
 import pytest
 from rich.console import Console
+from scipy.stats import multivariate_normal
 from sklearn.datasets import load_digits
 
 from audit.reference_sgd import Array, Logistic, Recipe, TwoLayers, sound, train, unclipped
 from sordino import audit
 from sordino.accounting import accountants
+from sordino.accounting.events import Correlated
 from sordino.audit.claim import Claim
+from sordino.audit.dice import dice
 from sordino.audit.training.canaries import ExampleCanaries, GradientCanaries
 from sordino.audit.training.one_run import one_run
 from sordino.audit.training.training_audit import TrainingAudit
@@ -203,3 +206,21 @@ def test_without_delta_a_gaussian_curve_has_no_epsilon() -> None:
     assert (found.delta, found.epsilon_if_gaussian) == (0, np.inf)
     assert found.to_json()["epsilon_if_gaussian"] is None
     assert one_run(lambda included: np.zeros(len(included)), 100, delta="1e-5", seed=1).epsilon_if_gaussian == 0
+
+
+def test_correlated_likelihoods_are_those_of_the_decoded_noise() -> None:
+    column, steps, spread = (2, 1), 4, 3.0
+    encode = 2 * np.eye(steps) + np.eye(steps, k=-1)
+    decode = np.linalg.inv(encode)
+    canaries = GradientCanaries.draw(5, 9, 30, seed=1)
+    released = dice(2).normal(size=(steps, 9))
+    event = Correlated(column, steps, separation=2, participations=2, variance=9, sensitivity_squared=1)
+    covariance = spread**2 * decode @ decode.T
+    steps_of_canary = [np.array([1.0, 0, 1, 0]), np.array([0, 1.0, 0, 1])]
+    expected = []
+    for place in canaries.coordinates:
+        inside = [multivariate_normal(mean, covariance).pdf(released[:, place]) for mean in steps_of_canary]
+        expected.append(np.log(np.mean(inside) / multivariate_normal(cov=covariance).pdf(released[:, place])))
+    assert canaries.correlated_likelihoods(released, event) == pytest.approx(expected)
+    with pytest.raises(ArgumentError, match="4 steps"):
+        canaries.correlated_likelihoods(released[:3], event)

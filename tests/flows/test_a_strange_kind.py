@@ -70,7 +70,7 @@ class Place:
             return False
 
     def until(self, true: Callable[[], Any]) -> Any:
-        for _ in range(600):
+        for _ in range(1800):
             if found := true():
                 return found
             time.sleep(0.1)

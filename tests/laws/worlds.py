@@ -256,12 +256,42 @@ def _response(event: ev.RandomizedResponse, staying: bool) -> World:  # noqa: AR
     return _showing(one, other)
 
 
-def _shuffled(event: ev.Shuffled, staying: bool) -> World:  # noqa: ARG001
+def _shuffled(event: ev.Shuffled | ev.ShuffledLocal, staying: bool) -> World:  # noqa: ARG001
     """How many of the reports are 1, where all others hold 0; an absent unit leaves one report fewer, which shows."""
     lie = 1 / (1 + math.exp(float(event.epsilon)))
     others = scipy.stats.binom.pmf(np.arange(event.reports), event.reports - 1, lie)
     zero, one = np.append(others, 0.0), np.append(0.0, others)
     return _showing(zero * lie + one * (1 - lie), zero * (1 - lie) + one * lie)
+
+
+def _shuffled_responses(event: ev.ShuffledResponse, staying: bool) -> World:  # noqa: ARG001
+    """How many reports are of two values, where all others hold a third (or the second, of two)."""
+    odds = math.exp(float(event.epsilon))
+    lie = 1 / (odds + event.categories - 1)
+    second = lie if event.categories > 2 else 1 - lie
+    return _counted(event.reports, (lie, second), ((odds * lie, lie), (lie, odds * lie)))
+
+
+def _shuffled_unary(event: ev.ShuffledUnary, staying: bool) -> World:  # noqa: ARG001
+    """How many reports have either bit alone, and how many have both or none, where all others hold a third value."""
+    own, other = float(event.own), float(event.other)
+    alone, neither = own * (1 - other), other * (1 - own)
+    return _counted(event.reports, (other * (1 - other),) * 2, ((alone, neither), (neither, alone)))
+
+
+def _counted(reports: int, others: tuple[float, float], unit: tuple[tuple[float, float], tuple[float, float]]) -> World:
+    """How often two of the possible reports came, by their chances for all others and for the unit on two values."""
+    first, second = np.meshgrid(np.arange(reports + 1), np.arange(reports + 1), indexing="ij")
+    rest = np.maximum(reports - 1 - first - second, 0)
+    chances = (*others, max(1 - sum(others), 0.0))
+    crowd = scipy.stats.multinomial.pmf(np.stack([first, second, rest], axis=-1), reports - 1, chances)
+    laws = []
+    for one, two in unit:
+        law = (1 - one - two) * crowd
+        law[1:] += one * crowd[:-1]
+        law[:, 1:] += two * crowd[:, :-1]
+        laws.append(np.maximum(law, 0.0).ravel())
+    return _showing(*laws)
 
 
 def _poisson(event: ev.PoissonSampled, staying: bool) -> World:
@@ -334,6 +364,21 @@ def _mixture(event: ev.GaussianMixture, staying: bool) -> World:
     return _three(law(0.0), np.asarray(up), np.asarray(down), staying)
 
 
+def _allocated(event: ev.Allocated, staying: bool) -> World:
+    """Who comes moves one of the steps up, chosen by chance, the other one down."""
+    distance = math.sqrt(event.sensitivity_squared / event.variance)
+    law = _cut(lambda x: scipy.special.ndtr(-x), distance + 6)
+
+    def laid(step: int | None, centre: float) -> Law:
+        whole = np.ones(1)
+        for place in range(event.steps):
+            whole = np.multiply.outer(whole, law(centre if place == step else 0.0)).ravel()
+        return whole
+
+    up, down = (sum(laid(step, way * distance) for step in range(event.steps)) / event.steps for way in (1, -1))
+    return _three(laid(None, 0.0), np.asarray(up), np.asarray(down), staying)
+
+
 def _best(event: Any, gained: Callable[[Law, Law], Law], none: float, staying: bool) -> World:
     """The best of many runs, where the most telling outcome of a run has the best score; perhaps of none.
 
@@ -394,6 +439,7 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.Skellam: _skellam,
     ev.Correlated: _correlated,
     ev.GaussianMixture: _mixture,
+    ev.Allocated: _allocated,
     ev.Exponential: lambda event, staying: _exponential(float(event.epsilon), staying),
     ev.PermuteAndFlip: lambda event, staying: _choice(lambda x: 1 - math.exp(-x) / 2, float(event.epsilon), staying),
     ev.LaplaceNoisyMax: lambda event, staying: _choice(
@@ -411,6 +457,9 @@ WORLDS: dict[type[Event], Callable[[Any, bool], World]] = {
     ev.Personalised: lambda event, staying: _claim(float(max(event.epsilons)), staying),
     ev.Sensitive: lambda event, staying: _claim(float(event.epsilon), staying),
     ev.Shuffled: _shuffled,
+    ev.ShuffledLocal: _shuffled,
+    ev.ShuffledResponse: _shuffled_responses,
+    ev.ShuffledUnary: _shuffled_unary,
     ev.PoissonSampled: _poisson,
     ev.TruncatedPoissonSampled: _truncated,
     ev.FixedSizeSampled: _fixed_size,

@@ -86,3 +86,31 @@ def test_what_cannot_be_is_refused_without_showing_it(given: tuple[Any, ...], wo
 def test_a_name_is_needed() -> None:
     with pytest.raises(ArgumentError, match="name"):
         examples("", np.zeros(3), size=3)
+
+
+def test_owners_are_told_apart_as_they_are() -> None:
+    owners = ["a", "a\0", 1, "1", None, "a"]
+    given = examples("notes", np.zeros((6, 1)), size=5, unit="user", owners=owners)
+    assert len(given.people()) == 5
+    stored = examples("notes", np.zeros((6, 1)), size=5, unit="user", owners=np.array(owners, dtype=object))
+    assert len(stored.people()) == 5
+
+
+@pytest.mark.parametrize("owners", [[["a", "b"], ["b"]], [("a",), ("b",)], np.zeros((2, 2)), [{"a"}, {"b"}]])
+def test_examples_of_several_owners_are_refused_with_the_reason(owners: Any) -> None:
+    with pytest.raises(ArgumentError, match="several owners"):
+        examples("notes", np.zeros((2, 1)), size=2, unit="user", owners=owners)
+
+
+def _kept(examples_of: dict[int, tuple[str, ...]], most: int) -> set[int]:
+    """A cap that looks natural: an example is kept if it is among the first `most` of each of its owners."""
+    rank = {owner: [each for each, whose in examples_of.items() if owner in whose] for owner in "uvwxyz"}
+    return {each for each, whose in examples_of.items() if all(each in rank[owner][:most] for owner in whose)}
+
+
+def test_why_no_cap_is_offered_for_shared_examples() -> None:
+    """By enumeration: with u gone, as many of the others' examples come back as u shared, whatever the cap."""
+    shared = {number: ("u", other) for number, other in enumerate("vwxyz")}
+    alone = {number + 5: (other,) for number, other in enumerate("vwxyz")}
+    whole = _kept(shared | alone, 1)
+    assert len(_kept(alone, 1) - whole) == 5 > 1

@@ -93,10 +93,10 @@ def test_one_unit_moves_a_sum_by_no_more_than_the_bound() -> None:
     x[0] *= 1e6
     x[1] = np.nan
     tensors = torch.from_numpy(x), torch.from_numpy(y)
-    whole = training._gradients.sum(*tensors).gradients
+    whole = training._sums.gradients.sum(*tensors).gradients
     for gone in range(60):
         kept = torch.arange(60) != gone
-        less = training._gradients.sum(tensors[0][kept], tensors[1][kept]).gradients
+        less = training._sums.gradients.sum(tensors[0][kept], tensors[1][kept]).gradients
         moved = torch.cat([(whole[name] - less[name]).double().flatten() for name in whole])
         assert float(moved.square().sum()) <= float(training.recipe.bound.l2_squared)
 
@@ -106,7 +106,7 @@ def test_a_user_counts_as_one_however_many_examples_are_theirs() -> None:
     owners = np.where(np.arange(200) < 150, "a", "b")
     given = examples("marks", x, np.ones(200, np.int64), size=2, unit="user", owners=owners)
     training = Training(model(), LOSS, given, budget=account(given), batch=2, steps=1, clip=1, epsilon=2)
-    sums = training._gradients.sum(
+    sums = training._sums.gradients.sum(
         torch.from_numpy(x), torch.ones(200, dtype=torch.int64), torch.from_numpy(owners == "a")
     )
     total = torch.cat([each.flatten() for each in sums.gradients.values()])
@@ -120,14 +120,14 @@ def test_a_user_counts_as_one_however_many_examples_are_theirs() -> None:
 def test_where_numbers_depend_on_the_seat_units_are_seated_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
     given = divided()
     training = Training(model(), LOSS, given, budget=account(given), steps=3, **WORDS)
-    training._seats, seen = 150, []
-    taken = training._gradients.sum
+    training._sums.seats, seen = 150, []
+    taken = training._sums.gradients.sum
 
     def watched(inputs: Any, targets: Any, owner: Any, seats: torch.Tensor) -> Any:
         seen.append(seats)
         return taken(inputs, targets, owner, seats)
 
-    monkeypatch.setattr(training._gradients, "sum", watched)
+    monkeypatch.setattr(training._sums.gradients, "sum", watched)
     with training as steps:
         for step in steps:
             step.gradient()
@@ -227,6 +227,7 @@ def test_a_score_tells_the_share_and_costs_its_epsilon() -> None:
         ({"clipping": "soft"}, "clipping"),
         ({"sampling": "one-pass", "tranche": 3}, "multiple of 4"),
         ({"noise": -1, "epsilon": None}, "noise"),
+        ({"noise": 2}, "say one of them"),
     ],
 )
 def test_bad_words_are_refused_before_anything_is_charged(words: dict[str, Any], said: str) -> None:

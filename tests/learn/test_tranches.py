@@ -13,17 +13,28 @@ from hypothesis import strategies as st
 import sordino as so
 from learn.worlds import BUDGET, account, divided
 from sordino.accounting.account import Account
+from sordino.accounting.events import Gaussian
 from sordino.accounting.filter import Filter
 from sordino.errors import ArgumentError, BudgetError, GrantError
+from sordino.learn.run.paying import InTranches
 from sordino.learn.run.plan import Recipe, TrainingPlan
-from sordino.learn.run.pricing import budget_of_its_own, least_multiplier
+from sordino.learn.run.pricing import budget_of_its_own, used_whole
 from sordino.learn.run.sampling import sampler
 from sordino.learn.run.tranches import Tranches
 
 
 def recipe(steps: int = 10, tranche: int = 4, multiplier: Fraction = Fraction(2), way: str = "poisson") -> Recipe:
     return Recipe(
-        "marks", so.ROW, sampler(way, 40, 400), steps, tranche, 58, Fraction(1), Fraction(1, 100), multiplier, "m"
+        "marks",
+        so.ROW,
+        sampler(way, 40, 400),
+        steps,
+        InTranches(tranche),
+        58,
+        Fraction(1),
+        Fraction(1, 100),
+        multiplier,
+        "m",
     )
 
 
@@ -122,7 +133,7 @@ def test_the_recipe_is_all_of_the_digest() -> None:
 
 def test_the_noise_is_the_least_that_fits() -> None:
     way = sampler("poisson", 40, 400)
-    multiplier = least_multiplier(way, 100, BUDGET)
+    multiplier = used_whole(lambda each: way.event(Gaussian(each**2), 100), Filter.open(BUDGET))
     assert Account(BUDGET).begin(recipe(100, 100, multiplier).whole())
     with pytest.raises(BudgetError):
         Account(BUDGET).begin(recipe(100, 100, multiplier * Fraction(99, 100)).whole())

@@ -191,15 +191,15 @@ def test_a_lost_commit_is_told_apart(store: Store, monkeypatch: pytest.MonkeyPat
 
 def test_postgres_comes_back_after_its_connection_was_cut(postgres_place: object) -> None:
     place = postgres_place()  # type: ignore[operator]
-    store = PostgresStore(place)
+    store = PostgresStore(f"{place}&application_name=to-be-cut")  # other tests keep connections to the same server
     with store.writing() as writing:
         writing.begin_head(FIRST)
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = ?"
-    raw(place, cut, "client backend")
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = ?"
+    raw(place, cut, "to-be-cut")
     with store.writing() as writing:
         assert writing.lock_head() == FIRST
     with pytest.raises(LedgerError, match=r"SRD-L05[05]"), store.writing() as writing:  # noqa: PT012
-        raw(place, cut, "client backend")
+        raw(place, cut, "to-be-cut")
         writing.lock_head()
     with store.reading() as reading:
         assert reading.head() == FIRST

@@ -30,6 +30,13 @@ def _chances(weight, low, high, reach=400):
     return shares / shares.sum()
 
 
+def _tries(k, stopping, shape):
+    """The truncated negative binomial law by gamma functions; at shape 0 by its limit."""
+    if k < 1:
+        return 0.0
+    return math.exp(math.lgamma(k + shape) - math.lgamma(k + 1)) * (1 - stopping) ** k
+
+
 CASES = [
     ("geometric", (Fraction(5, 2),), lambda k, f=1.0: math.exp(-k / (2.5 * f)) * (k >= 0), 0, 20),
     ("discrete_laplace", (Fraction(5, 2),), lambda k, f=1.0: math.exp(-abs(k) / (2.5 * f)), -15, 15),
@@ -39,6 +46,9 @@ CASES = [
     ("poisson", (Fraction(13, 4),), lambda k, f=1.0: stats.poisson.pmf(k, 3.25 * f), 0, 12),
     ("binomial", (10, Fraction(3, 10)), lambda k, f=1.0: stats.binom.pmf(k, 10, 0.3 * f), 0, 10),
     ("skellam", (Fraction(4),), lambda k, f=1.0: stats.skellam.pmf(k, 2 * f, 2 * f), -8, 8),
+    ("truncated_negative_binomial", (Fraction(1, 5), Fraction(1)), lambda k, f=1.0: _tries(k, 0.2 * f, 1), 1, 40),
+    ("truncated_negative_binomial", (Fraction(1, 5), Fraction(0)), lambda k, f=1.0: _tries(k, 0.2 * f, 0), 1, 40),
+    ("truncated_negative_binomial", (Fraction(1, 5), Fraction(1, 2)), lambda k, f=1.0: _tries(k, 0.2 * f, 0.5), 1, 40),
 ]
 FAST = {
     "geometric": noise.Geometric,
@@ -47,6 +57,7 @@ FAST = {
     "poisson": noise.Poisson,
     "binomial": noise.Binomial,
     "skellam": noise.Skellam,
+    "truncated_negative_binomial": noise.TruncatedNegativeBinomial,
 }
 
 

@@ -13,7 +13,16 @@ import pytest
 from scipy import stats
 
 from sordino.errors import ArgumentError
-from sordino.noise import Binomial, DiscreteGaussian, DiscreteLaplace, Geometric, Poisson, RoundedGaussian, Skellam
+from sordino.noise import (
+    Binomial,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Geometric,
+    Poisson,
+    RoundedGaussian,
+    Skellam,
+    TruncatedNegativeBinomial,
+)
 
 N = 60_000
 
@@ -186,6 +195,9 @@ LAWS = [
     Skellam(5),
     Skellam(10**4),
     Skellam(10**7),
+    TruncatedNegativeBinomial("0.1"),
+    TruncatedNegativeBinomial("0.02", 0),
+    TruncatedNegativeBinomial("0.05", "0.5"),
 ]
 
 
@@ -281,6 +293,22 @@ def test_absurd_scales_name_the_remedy():
 def test_bad_binomials_are_refused(trials, probability):
     with pytest.raises(ArgumentError, match=r"trials|probability"):
         Binomial(trials, probability)
+
+
+@pytest.mark.parametrize(
+    ("stopping", "shape"), [(0, 1), (1, 1), (-1, 0), (True, 1), ("0.1", -1), ("0.1", 2), ("0.1", math.nan)]
+)
+def test_bad_numbers_of_tries_are_refused(stopping, shape):
+    with pytest.raises(ArgumentError, match=r"stopping|shape"):
+        TruncatedNegativeBinomial(stopping, shape)
+
+
+def test_tries_reach_far_confidences():
+    law = TruncatedNegativeBinomial("0.1")
+    assert law.mean == pytest.approx(10)
+    assert law.tail(0.5) == 7
+    assert law.tail(1 - Fraction(1, 2**100)) == pytest.approx(100 * math.log(2) / -math.log(0.9), abs=25)
+    assert TruncatedNegativeBinomial("0.1", 0).mean == pytest.approx(0.9 / (0.1 * math.log(10)))
 
 
 @pytest.mark.parametrize("size", [-1, 1.5, True, "3", (2, -1), (2, None), [3]])

@@ -13,7 +13,7 @@ from sordino.accounting.bound import ROW
 from sordino.data.kinds import Kind
 from sordino.data.metadata import Column, OwnedByRow, Public, Schema, Table
 from sordino.errors import ArgumentError
-from sordino.query.engine import code_table
+from sordino.query.engine import group_keys
 from sordino.query.engine.exact import compute
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef
@@ -66,8 +66,8 @@ def test_no_key_is_taken_apart(duckdb_engine: Engine, awkward: str) -> None:
 
 
 def test_long_lists_of_keys_are_sent_as_tables(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(code_table, "_MOST_INDEXED", 3)
-    monkeypatch.setattr(code_table, "_MOST_SPLIT", 3)
+    monkeypatch.setattr(group_keys, "_MOST_INDEXED", 3)
+    monkeypatch.setattr(group_keys, "_MOST_SPLIT", 3)
     values = tuple(f"key {place}" for place in range(50))
     found = count_by(engine, Kind.TEXT, values, [*values[::2], "other"])
     assert found.keys == (list(values),)

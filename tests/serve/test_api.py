@@ -7,6 +7,7 @@ import json
 import pytest
 
 from serve.conftest import Caller
+from serve.digits import RECIPE, WANTED
 from serve.places import DECLARATIONS, count
 
 
@@ -98,6 +99,13 @@ ROUTES = [
     ("GET", "/datasets/trips", None),
     ("POST", "/query/price", count()),
     ("POST", "/query/run", count()),
+    ("POST", "/training/price", RECIPE),
+    ("POST", "/training/run", RECIPE),
+    ("POST", "/predictions/price", WANTED),
+    ("POST", "/predictions/run", WANTED),
+    ("POST", "/predictions/none/part", {"request": WANTED, "asked": {"things": [[1]]}}),
+    ("POST", "/predictions/none/finish", {"request": WANTED}),
+    ("GET", "/jobs/none/files/weights.npz", None),
     ("POST", "/jobs/none/stop", None),
     ("POST", "/jobs/none/resume", None),
     ("GET", "/jobs", None),

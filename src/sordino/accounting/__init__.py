@@ -4,8 +4,9 @@ A map of the room, in the order in which a price comes about:
 
 *what is protected*   ``neighbours`` · ``bound`` (unit, relation, sensitivity)
 *what was run*        ``event`` (canonical JSON) · ``events`` (all types) · ``relation`` (what may be added up)
-*what it costs*       ``curve`` (the table and `flatten`) · ``curves`` (its rows) · ``closed_forms`` · ``shuffle`` ·
-                      ``sampled_curves`` · ``sampled_renyi`` · ``loss`` (dominating pairs) · ``rounding``
+*what it costs*       ``curve`` (the table and `flatten`) · ``curves`` (its rows) · ``closed_forms`` · ``shuffle``,
+                      ``shuffled_reports`` · ``sampled_curves`` · ``sampled_renyi`` ·
+                      ``loss`` (dominating pairs) · ``rounding``
 *calculi*             ``pure`` · ``approximate`` · ``composition`` and ``optimal`` · ``zcdp`` · ``renyi`` ·
                       ``gaussian`` · ``pld`` · ``group`` (k units at once)
 *side by side*        ``accountants`` (every calculus at once) · ``calibration`` (from a target to the noise)

@@ -11,6 +11,7 @@ have no row: `flatten` takes them apart before anything is looked up.
 | DiscreteGaussian | – | Δ²/(2σ²), Canonne, Kamath, Steinke 2020, Theorem 4 | α·ρ | – (δ differs) |
 | SummedDiscreteGaussian, Skellam | – | ``summed_gaussian.py``, ``skellam.py`` | the same | – |
 | Correlated | – | of the one Gaussian that it is, ``correlated.py`` | the same | the same |
+| Allocated | – | of the step that a unit is in | ``allocated.py`` | – |
 | GaussianMixture | – | of its largest sensitivity | ``mixture.py`` | – |
 | Exponential | ε | ε²/8, Cesar, Rogers 2021 | bounded range | – |
 | RandomizedResponse | ε | Kullback–Leibler where proven | exact | – |
@@ -18,6 +19,7 @@ have no row: `flatten` takes them apart before anything is looked up.
 | everything else that is ε-DP outside of its own δ | ε | ε·tanh(ε/2) | binary randomized response | – |
 | PoissonSampled, FixedSizeSampled | ln(1+q(e^ε−1)) | never more than unsampled | ``sampled_renyi.py`` | – |
 | Shuffled | ``shuffle.py`` | as any ε-DP event | as any ε-DP event | – |
+| ShuffledLocal, ShuffledResponse, ShuffledUnary | ``shuffled_reports.py`` | as any ε-DP event | as any ε-DP event | – |
 | Replaced | of a sampled event: ``sampled_replaced.py``; of all else: ``replaced.py`` | | | |
 | Declared | its own ε, proven | as any ε-DP event | as any ε-DP event | – |
 | Searched, PoissonSearched | ``searched.py`` | of its pure ε | ``searched.py`` | – |
@@ -37,52 +39,24 @@ from sordino.arguments import rounded_down, rounded_up
 from sordino.errors import UnsupportedError
 
 from . import (
+    allocated,
     closed_forms,
     correlated,
     declared,
+    events,
     mixture,
     pure,
     sampled_curves,
     sampled_replaced,
     searched,
     shuffle,
+    shuffled_reports,
     skellam,
     summed_gaussian,
     zcdp,
 )
 from .curve import CURVES, Curves, Floats
 from .event import Event
-from .events import (
-    Approximate,
-    Concentrated,
-    Correlated,
-    Declared,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    FixedSizeSampled,
-    Gaussian,
-    GaussianMixture,
-    Ladder,
-    Laplace,
-    LaplaceNoisyMax,
-    PartitionSelection,
-    PermuteAndFlip,
-    Personalised,
-    PoissonSampled,
-    PoissonSearched,
-    Pure,
-    RandomizedResponse,
-    Replaced,
-    Searched,
-    Sensitive,
-    Shuffled,
-    Skellam,
-    SmoothCauchy,
-    SmoothLaplace,
-    SparseVector,
-    SummedDiscreteGaussian,
-)
 from .loss import LOSSES
 from .rounding import lifted
 
@@ -97,7 +71,7 @@ def _delta(event: Any) -> Fraction:
     return delta
 
 
-def _ratio(event: Laplace | DiscreteLaplace) -> Fraction:
+def _ratio(event: events.Laplace | events.DiscreteLaplace) -> Fraction:
     return event.sensitivity / event.scale
 
 
@@ -121,25 +95,25 @@ def _claim(epsilon: Any, own_delta: Any = None) -> Curves:
     return entry if own_delta is None else replace(entry, own_delta=own_delta)
 
 
-def _gaussian_rho(event: Gaussian | DiscreteGaussian) -> Fraction:
+def _gaussian_rho(event: events.Gaussian | events.DiscreteGaussian) -> Fraction:
     return event.sensitivity_squared / (2 * event.variance)
 
 
-def _declared_rho(event: Concentrated) -> Fraction:
+def _declared_rho(event: events.Concentrated) -> Fraction:
     return event.rho
 
 
-def _sparse_vector(event: SparseVector) -> Fraction:
+def _sparse_vector(event: events.SparseVector) -> Fraction:
     """Lyu, Su, Li 2017, Theorem 4: threshold, all positives' queries and their numeric answers add up."""
     return event.epsilon_threshold + event.epsilon_queries + event.epsilon_values
 
 
 @lru_cache(maxsize=1024)
-def _shuffled(event: Shuffled) -> Fraction:
+def _shuffled(event: events.Shuffled) -> Fraction:
     return Fraction(shuffle.epsilon(event.epsilon, event.reports, event.delta))
 
 
-def _not_private(event: Sensitive, *_: object) -> NoReturn:
+def _not_private(event: events.Sensitive, *_: object) -> NoReturn:
     raise UnsupportedError(
         "sensitive privacy is not differential privacy: it does not protect the records that its policy calls "
         f"anomalies, so no calculus prices it; hold it in an account of its own kind for the policy {event.policy!r}",
@@ -148,79 +122,85 @@ def _not_private(event: Sensitive, *_: object) -> NoReturn:
 
 
 _ROWS: dict[type[Event], Curves] = {
-    Laplace: Curves(
+    events.Laplace: Curves(
         pure=_ratio,
         zcdp=lambda event: zcdp.laplace_rho(_ratio(event)),
         renyi=lambda event, orders: closed_forms.laplace(rounded_up(_ratio(event)), orders),
     ),
-    DiscreteLaplace: Curves(
+    events.DiscreteLaplace: Curves(
         pure=_ratio,
         zcdp=lambda event: zcdp.discrete_laplace_rho(event.scale, _ratio(event)),
         renyi=lambda event, orders: closed_forms.discrete_laplace(
             rounded_down(event.scale), rounded_up(_ratio(event)), orders
         ),
     ),
-    Gaussian: Curves(
+    events.Gaussian: Curves(
         zcdp=_gaussian_rho,
         renyi=_concentrated(_gaussian_rho),
         gaussian=lambda event: event.sensitivity_squared / event.variance,
     ),
-    DiscreteGaussian: Curves(zcdp=_gaussian_rho, renyi=_concentrated(_gaussian_rho)),
-    SummedDiscreteGaussian: Curves(zcdp=summed_gaussian.summed_rho, renyi=summed_gaussian.summed_renyi),
-    Skellam: Curves(zcdp=skellam.skellam_rho, renyi=skellam.skellam_renyi),
-    Correlated: Curves(**{name: correlated.as_one_gaussian(name) for name in ("zcdp", "renyi", "gaussian", "loss")}),
-    GaussianMixture: Curves(zcdp=mixture.mixture_rho, renyi=mixture.mixture_renyi),
-    Exponential: Curves(
+    events.DiscreteGaussian: Curves(zcdp=_gaussian_rho, renyi=_concentrated(_gaussian_rho)),
+    events.SummedDiscreteGaussian: Curves(zcdp=summed_gaussian.summed_rho, renyi=summed_gaussian.summed_renyi),
+    events.Skellam: Curves(zcdp=skellam.skellam_rho, renyi=skellam.skellam_renyi),
+    events.Correlated: Curves(
+        **{name: correlated.as_one_gaussian(name) for name in ("zcdp", "renyi", "gaussian", "loss")}
+    ),
+    events.Allocated: Curves(zcdp=allocated.allocated_rho, renyi=allocated.allocated_renyi),
+    events.GaussianMixture: Curves(zcdp=mixture.mixture_rho, renyi=mixture.mixture_renyi),
+    events.Exponential: Curves(
         pure=_epsilon,
         zcdp=lambda event: zcdp.bounded_range_rho(event.epsilon),
         renyi=lambda event, orders: closed_forms.bounded_range(rounded_up(event.epsilon), orders),
     ),
-    PermuteAndFlip: _claim(_epsilon),
-    LaplaceNoisyMax: _claim(_epsilon),
-    SparseVector: _claim(_sparse_vector),
-    PartitionSelection: _claim(_epsilon, _delta),
-    RandomizedResponse: Curves(
+    events.PermuteAndFlip: _claim(_epsilon),
+    events.LaplaceNoisyMax: _claim(_epsilon),
+    events.SparseVector: _claim(_sparse_vector),
+    events.PartitionSelection: _claim(_epsilon, _delta),
+    events.RandomizedResponse: Curves(
         pure=_epsilon,
         zcdp=lambda event: zcdp.randomized_response_rho(event.epsilon, event.categories),
         renyi=lambda event, orders: closed_forms.randomized_response(
             rounded_up(event.epsilon), orders, event.categories
         ),
     ),
-    SmoothLaplace: _claim(_epsilon, _delta),
-    SmoothCauchy: _claim(_epsilon),
-    Ladder: _claim(_epsilon),
-    Pure: _claim(_epsilon),
-    Approximate: _claim(_epsilon, _delta),
-    Concentrated: Curves(zcdp=_declared_rho, renyi=_concentrated(_declared_rho)),
-    Personalised: _claim(lambda event: max(event.epsilons)),
-    Sensitive: Curves(_not_private, _not_private, _not_private, _not_private, _not_private, _not_private),
-    PoissonSampled: Curves(
+    events.SmoothLaplace: _claim(_epsilon, _delta),
+    events.SmoothCauchy: _claim(_epsilon),
+    events.Ladder: _claim(_epsilon),
+    events.Pure: _claim(_epsilon),
+    events.Approximate: _claim(_epsilon, _delta),
+    events.Concentrated: Curves(zcdp=_declared_rho, renyi=_concentrated(_declared_rho)),
+    events.Personalised: _claim(lambda event: max(event.epsilons)),
+    events.Sensitive: Curves(_not_private, _not_private, _not_private, _not_private, _not_private, _not_private),
+    events.PoissonSampled: Curves(
         pure=sampled_curves.sampled_pure,
         zcdp=sampled_curves.poisson_zcdp,
         renyi=sampled_curves.poisson_renyi,
         own_delta=sampled_curves.sampled_own_delta,
     ),
-    FixedSizeSampled: Curves(
+    events.FixedSizeSampled: Curves(
         pure=sampled_curves.sampled_pure,
         zcdp=sampled_curves.fixed_size_zcdp,
         renyi=sampled_curves.fixed_size_renyi,
         own_delta=sampled_curves.sampled_own_delta,
     ),
-    Shuffled: _claim(_shuffled, _delta),
-    Declared: _claim(declared.claimed, _delta),
-    Searched: Curves(
+    events.Shuffled: _claim(_shuffled, _delta),
+    events.ShuffledLocal: _claim(shuffled_reports.local_reports, _delta),
+    events.ShuffledResponse: _claim(shuffled_reports.responses, _delta),
+    events.ShuffledUnary: _claim(shuffled_reports.unary_reports, _delta),
+    events.Declared: _claim(declared.claimed, _delta),
+    events.Searched: Curves(
         pure=searched.searched_pure,
         zcdp=lambda event: pure.rho(searched.searched_pure(event)),
         renyi=searched.searched_renyi,
         own_delta=searched.searched_own_delta,
     ),
-    PoissonSearched: Curves(
+    events.PoissonSearched: Curves(
         pure=searched.poisson_searched_pure,
         zcdp=lambda event: pure.rho(searched.poisson_searched_pure(event)),
         renyi=searched.poisson_searched_renyi,
         own_delta=searched.poisson_searched_own_delta,
     ),
-    Replaced: Curves(
+    events.Replaced: Curves(
         pure=sampled_replaced.replaced_pure,
         zcdp=sampled_replaced.replaced_zcdp,
         renyi=sampled_replaced.replaced_renyi,

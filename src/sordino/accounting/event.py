@@ -11,9 +11,10 @@ texts ("3", "1/10"). So any two implementations agree on its bytes.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_type_hints
 
 from sordino.errors import ArgumentError
 
@@ -22,6 +23,9 @@ from .neighbours import Neighbours
 E = TypeVar("E", bound="type[Event]")
 
 EVENT_TYPES: dict[str, type[Event]] = {}
+
+Check = Callable[["Event", str], None]
+"""Makes one field of an event exact, or refuses it."""
 
 _NAMES: dict[type[Event], tuple[str, ...]] = {}
 _SPELLING = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -32,11 +36,18 @@ class Event:
     """The root of all events. A subclass is a frozen dataclass whose fields are exact and carry no data.
 
     Field types allowed: int, Fraction, str, bool, Neighbours, Event, tuple of those.
+    **Guarantee**: what is built holds only values that the checks of its fields let through, as they made them.
     """
 
     kind: ClassVar[str] = ""
     depth: ClassVar[int] = 0
     """How many events deep this one is built; 0 unless it is made of others."""
+    checks: ClassVar[tuple[tuple[Check, str], ...]] = ()
+    """What makes fields exact or refuses them, by what is annotated (``event_fields.py``)."""
+
+    def __post_init__(self) -> None:
+        for check, name in self.checks:
+            check(self, name)
 
     def to_json(self) -> str:
         """Return the canonical JSON text."""
@@ -78,6 +89,8 @@ def event_type(kind: str) -> Any:
         if kind in EVENT_TYPES:
             raise ValueError(f"event type {kind!r} is registered twice")
         cls.kind = kind
+        types = get_type_hints(cls, include_extras=True)
+        cls.checks = tuple((check, name) for name in types for check in getattr(types[name], "__metadata__", ()))
         EVENT_TYPES[kind] = cls
         return cls
 

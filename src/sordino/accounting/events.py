@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from sordino.arguments import probability, rational
+from sordino.arguments import rational
 from sordino.errors import ArgumentError
 
 from .event import Event, event_type
-from .event_fields import counting, made_of, positive, several, text
+from .event_fields import Count, NotNegative, Part, Parts, Positive, Probability, Rate, Several, Text, several
+from .learning_events import Allocated as Allocated
 from .learning_events import Correlated as Correlated
 from .learning_events import Declared as Declared
 from .learning_events import GaussianMixture as GaussianMixture
@@ -23,6 +24,9 @@ from .learning_events import Searched as Searched
 from .learning_events import Skellam as Skellam
 from .learning_events import SummedDiscreteGaussian as SummedDiscreteGaussian
 from .learning_events import TruncatedPoissonSampled as TruncatedPoissonSampled
+from .shuffle_events import ShuffledLocal as ShuffledLocal
+from .shuffle_events import ShuffledResponse as ShuffledResponse
+from .shuffle_events import ShuffledUnary as ShuffledUnary
 
 # ---- noise added to an answer --------------------------------------------------------------------------------------
 
@@ -32,11 +36,8 @@ from .learning_events import TruncatedPoissonSampled as TruncatedPoissonSampled
 class Laplace(Event):
     """Continuous Laplace noise of `scale` on an answer that moves by at most `sensitivity` in the 1-norm."""
 
-    scale: Fraction
-    sensitivity: Fraction = Fraction(1)
-
-    def __post_init__(self) -> None:
-        positive(self, "scale", "sensitivity")
+    scale: Positive
+    sensitivity: Positive = Fraction(1)
 
 
 @event_type("discrete-laplace")
@@ -44,13 +45,9 @@ class Laplace(Event):
 class DiscreteLaplace(Event):
     """Integer noise with P[k] ∝ exp(−|k|/scale) on an integer answer with 1-norm sensitivity `sensitivity`."""
 
-    scale: Fraction
-    sensitivity: int = 1
-    coordinates: int = 1
-
-    def __post_init__(self) -> None:
-        positive(self, "scale")
-        counting(self, "sensitivity", "coordinates")
+    scale: Positive
+    sensitivity: Count = 1
+    coordinates: Count = 1
 
 
 @event_type("gaussian")
@@ -62,11 +59,8 @@ class Gaussian(Event):
     post-processing, and rounding commutes with whole steps.
     """
 
-    variance: Fraction
-    sensitivity_squared: Fraction = Fraction(1)
-
-    def __post_init__(self) -> None:
-        positive(self, "variance", "sensitivity_squared")
+    variance: Positive
+    sensitivity_squared: Positive = Fraction(1)
 
 
 @event_type("discrete-gaussian")
@@ -74,13 +68,9 @@ class Gaussian(Event):
 class DiscreteGaussian(Event):
     """Integer noise with P[k] ∝ exp(−k²/(2·variance)) on an integer answer (Canonne, Kamath, Steinke 2020)."""
 
-    variance: Fraction
-    sensitivity_squared: Fraction = Fraction(1)
-    coordinates: int = 1
-
-    def __post_init__(self) -> None:
-        positive(self, "variance", "sensitivity_squared")
-        counting(self, "coordinates")
+    variance: Positive
+    sensitivity_squared: Positive = Fraction(1)
+    coordinates: Count = 1
 
 
 # ---- selection ------------------------------------------------------------------------------------------------------
@@ -91,10 +81,7 @@ class DiscreteGaussian(Event):
 class Exponential(Event):
     """One choice by the exponential mechanism (or the largest of Gumbel-noised scores): ε-bounded range."""
 
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
+    epsilon: Positive
 
 
 @event_type("permute-and-flip")
@@ -102,10 +89,7 @@ class Exponential(Event):
 class PermuteAndFlip(Event):
     """One choice by permute-and-flip (the largest of exponential-noised scores): pure ε, not bounded range."""
 
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
+    epsilon: Positive
 
 
 @event_type("laplace-noisy-max")
@@ -113,10 +97,7 @@ class PermuteAndFlip(Event):
 class LaplaceNoisyMax(Event):
     """The index of the largest of Laplace-noised scores: pure ε, not bounded range."""
 
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
+    epsilon: Positive
 
 
 @event_type("sparse-vector")
@@ -124,15 +105,10 @@ class LaplaceNoisyMax(Event):
 class SparseVector(Event):
     """AboveThreshold for up to `positives` positive answers; `epsilon_values` pays for numeric answers (0 if none)."""
 
-    epsilon_threshold: Fraction
-    epsilon_queries: Fraction
-    positives: int = 1
-    epsilon_values: Fraction = Fraction(0)
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon_threshold", "epsilon_queries")
-        counting(self, "positives")
-        object.__setattr__(self, "epsilon_values", rational("epsilon_values", self.epsilon_values, least=0))
+    epsilon_threshold: Positive
+    epsilon_queries: Positive
+    positives: Count = 1
+    epsilon_values: NotNegative = Fraction(0)
 
 
 @event_type("partition-selection")
@@ -140,12 +116,8 @@ class SparseVector(Event):
 class PartitionSelection(Event):
     """Keys kept by the optimal (truncated geometric) rule; (ε, δ) for all keys of one unit together."""
 
-    epsilon: Fraction
-    delta: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+    epsilon: Positive
+    delta: Probability
 
 
 # ---- one person's own answer ----------------------------------------------------------------------------------------
@@ -156,12 +128,8 @@ class PartitionSelection(Event):
 class RandomizedResponse(Event):
     """The truth with probability e^ε/(e^ε+k−1), else one of the k−1 other values, all alike."""
 
-    epsilon: Fraction
-    categories: int = 2
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
-        counting(self, "categories", least=2)
+    epsilon: Positive
+    categories: Several = 2
 
 
 # ---- noise scaled to the data at hand -------------------------------------------------------------------------------
@@ -172,12 +140,8 @@ class RandomizedResponse(Event):
 class SmoothLaplace(Event):
     """Laplace noise scaled by smooth sensitivity (Nissim, Raskhodnikova, Smith 2007): (ε, δ), δ its own."""
 
-    epsilon: Fraction
-    delta: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+    epsilon: Positive
+    delta: Probability
 
 
 @event_type("smooth-cauchy")
@@ -185,10 +149,7 @@ class SmoothLaplace(Event):
 class SmoothCauchy(Event):
     """Cauchy-like noise scaled by smooth sensitivity (Nissim, Raskhodnikova, Smith 2007): pure ε."""
 
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
+    epsilon: Positive
 
 
 @event_type("ladder")
@@ -196,10 +157,7 @@ class SmoothCauchy(Event):
 class Ladder(Event):
     """A value chosen on a ladder of local sensitivities (Zhang et al. 2015): pure ε."""
 
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
+    epsilon: Positive
 
 
 # ---- claims without a mechanism -------------------------------------------------------------------------------------
@@ -210,10 +168,7 @@ class Ladder(Event):
 class Pure(Event):
     """Anything that is ε-differentially private."""
 
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
+    epsilon: Positive
 
 
 @event_type("approximate")
@@ -221,12 +176,8 @@ class Pure(Event):
 class Approximate(Event):
     """Anything that is (ε, δ)-differentially private; ε may be 0 (a failure of probability δ and nothing else)."""
 
-    epsilon: Fraction
-    delta: Fraction
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least=0))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+    epsilon: NotNegative
+    delta: Probability
 
 
 @event_type("concentrated")
@@ -234,10 +185,7 @@ class Approximate(Event):
 class Concentrated(Event):
     """Anything that is ρ-zero-concentrated differentially private (Bun, Steinke 2016)."""
 
-    rho: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "rho")
+    rho: Positive
 
 
 @event_type("personalised")
@@ -262,12 +210,8 @@ class Sensitive(Event):
     It protects only records that are not anomalies, by a policy that is public; an account of its own kind holds it.
     """
 
-    epsilon: Fraction
-    policy: str
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
-        object.__setattr__(self, "policy", text("policy", self.policy))
+    epsilon: Positive
+    policy: Text
 
 
 # ---- made of other events -------------------------------------------------------------------------------------------
@@ -278,12 +222,8 @@ class Sensitive(Event):
 class PoissonSampled(Event):
     """`event` run on a sample into which each unit comes independently with probability `rate` (add/remove)."""
 
-    event: Event
-    rate: Fraction
-
-    def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
-        object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=1))
+    event: Part
+    rate: Rate
 
 
 @event_type("fixed-size-sampled")
@@ -291,13 +231,12 @@ class PoissonSampled(Event):
 class FixedSizeSampled(Event):
     """`event` run on `size` units drawn without replacement out of `population` (replace-one)."""
 
-    event: Event
-    size: int
-    population: int
+    event: Part
+    size: Count
+    population: Count
 
     def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
-        counting(self, "size", "population")
+        super().__post_init__()
         if self.size > self.population:
             raise ArgumentError(f"size ({self.size}) must not exceed population ({self.population})", "SRD-A002")
 
@@ -307,14 +246,9 @@ class FixedSizeSampled(Event):
 class Shuffled(Event):
     """`reports` people's local reports, each ε₀-private by itself, seen only in random order (replace-one)."""
 
-    epsilon: Fraction
-    reports: int
-    delta: Fraction
-
-    def __post_init__(self) -> None:
-        positive(self, "epsilon")
-        counting(self, "reports", least=2)
-        object.__setattr__(self, "delta", probability("delta", self.delta))
+    epsilon: Positive
+    reports: Several
+    delta: Probability
 
 
 @event_type("replaced")
@@ -322,10 +256,7 @@ class Shuffled(Event):
 class Replaced(Event):
     """`event`, which is priced for a unit that comes or goes, as it counts for a unit that is replaced."""
 
-    event: Event
-
-    def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
+    event: Part
 
 
 @event_type("repeated")
@@ -333,12 +264,8 @@ class Replaced(Event):
 class Repeated(Event):
     """`event` run `count` times, each time with fresh noise, perhaps adaptively."""
 
-    event: Event
-    count: int
-
-    def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
-        counting(self, "count")
+    event: Part
+    count: Count
 
 
 @event_type("composed")
@@ -346,8 +273,4 @@ class Repeated(Event):
 class Composed(Event):
     """All of `events` run on the same data, perhaps adaptively."""
 
-    events: tuple[Event, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "events", several("events", self.events))
-        made_of(self, "events", self.events)
+    events: Parts

@@ -37,7 +37,7 @@ def mu_squared(event: Event) -> Fraction:
 
 def mu(event: Event) -> float:
     """Return μ, rounded up: telling neighbours apart is at least as hard as telling N(0, 1) from N(μ, 1)."""
-    return _root_rounded_up(mu_squared(event))
+    return math.sqrt(rounded_up(mu_squared(event))) * (1 + 2 * _EPS)
 
 
 def epsilon(event: Event, delta: Number) -> float:
@@ -124,10 +124,6 @@ def _bisect(safe: Callable[[float], bool], low: float, high: float) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if safe(middle) else (middle, high)
     return high
-
-
-def _root_rounded_up(square: Fraction) -> float:
-    return math.sqrt(rounded_up(square)) * (1 + 2 * _EPS)
 
 
 def _below(value: Fraction) -> float:

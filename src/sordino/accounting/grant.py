@@ -22,14 +22,13 @@ class Grant:
     `plan` is the digest of the plan that was charged, or None where a mechanism is used by itself.
     """
 
-    __slots__ = ("_lock", "_used", "bound", "event", "plan")
+    __slots__ = ("_taken", "bound", "event", "plan")
 
     def __init__(self, event: Event, bound: Bound, plan: str | None = None) -> None:
         self.event = event
         self.bound = bound
         self.plan = plan
-        self._used = False
-        self._lock = threading.Lock()
+        self._taken = threading.Lock()  # acquired by the first use and never given back, so no two threads both get it
 
     def use(self, event: Event) -> None:
         """Use the grant up for a mechanism that runs `event`, or raise if it was used before or is for another event.
@@ -41,7 +40,8 @@ class Grant:
                 f"this grant was given for {self.event!r}, not for {event!r}; reserve a grant for the event you run",
                 "SRD-G002",
             )
-        self._take()
+        if not self._taken.acquire(False):
+            raise _used_before()
 
     def use_for(self, plan: Plan) -> None:
         """Use the grant up for `plan`, or raise if it was used before or was given for another plan.
@@ -53,16 +53,15 @@ class Grant:
                 "this grant was given for another plan, which may cost the same; begin(plan) the one that you run",
                 "SRD-G002",
             )
-        self._take()
-
-    def _take(self) -> None:
-        with self._lock:
-            if self._used:
-                raise GrantError("this grant has been used; every release needs a grant of its own", "SRD-G001")
-            self._used = True
+        if not self._taken.acquire(False):
+            raise _used_before()
 
     def __repr__(self) -> str:
-        return f"Grant({self.event!r}, {'used' if self._used else 'unused'})"
+        return f"Grant({self.event!r}, {'used' if self._taken.locked() else 'unused'})"
 
     def __reduce__(self) -> str:
         raise GrantError("a grant cannot be copied or sent elsewhere: it is good for one release here", "SRD-G003")
+
+
+def _used_before() -> GrantError:
+    return GrantError("this grant has been used; every release needs a grant of its own", "SRD-G001")

@@ -13,7 +13,7 @@ from sordino.arguments import probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .event import Event, event_type
-from .event_fields import counting, made_of, positive, several
+from .event_fields import Count, NotNegative, Part, Positive, Probability, Rate, several
 
 
 @event_type("declared")
@@ -25,14 +25,9 @@ class Declared(Event):
     the claim holds, or refuses it.
     """
 
-    event: Event
-    delta: Fraction
-    epsilon: Fraction
-
-    def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
-        object.__setattr__(self, "delta", probability("delta", self.delta))
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, least=0))
+    event: Part
+    delta: Probability
+    epsilon: NotNegative
 
 
 @event_type("searched")
@@ -44,12 +39,12 @@ class Searched(Event):
     the last with probability γ, with η = 0 it is the logarithmic law. See ``searched.py``.
     """
 
-    event: Event
+    event: Part
     stopping: Fraction
     shape: Fraction = Fraction(1)
 
     def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
+        super().__post_init__()
         object.__setattr__(self, "stopping", rational("stopping", self.stopping, least="1e-12", most="0.999999999999"))
         object.__setattr__(self, "shape", rational("shape", self.shape, above=-1, most=1000))
         if 0 < abs(self.shape) < Fraction(1, 10**6):
@@ -61,11 +56,11 @@ class Searched(Event):
 class PoissonSearched(Event):
     """The best of a Poisson number of runs of `event`, `mean` on average; perhaps none, which shows nothing."""
 
-    event: Event
+    event: Part
     mean: Fraction
 
     def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
+        super().__post_init__()
         object.__setattr__(self, "mean", rational("mean", self.mean, above=0, most=10**9))
 
 
@@ -77,14 +72,10 @@ class SummedDiscreteGaussian(Event):
     It is not a discrete Gaussian; see ``summed_gaussian.py``.
     """
 
-    parties: int
-    variance: Fraction
-    sensitivity_squared: Fraction = Fraction(1)
-    coordinates: int = 1
-
-    def __post_init__(self) -> None:
-        positive(self, "variance", "sensitivity_squared")
-        counting(self, "parties", "coordinates")
+    parties: Count
+    variance: Positive
+    sensitivity_squared: Positive = Fraction(1)
+    coordinates: Count = 1
 
 
 @event_type("skellam")
@@ -95,13 +86,9 @@ class Skellam(Event):
     `sensitivity` bounds the answer in the 1-norm, `sensitivity_squared` in the 2-norm, squared.
     """
 
-    variance: Fraction
-    sensitivity: int = 1
-    sensitivity_squared: Fraction = Fraction(1)
-
-    def __post_init__(self) -> None:
-        positive(self, "variance", "sensitivity_squared")
-        counting(self, "sensitivity")
+    variance: Positive
+    sensitivity: Count = 1
+    sensitivity_squared: Positive = Fraction(1)
 
 
 @event_type("correlated")
@@ -115,15 +102,14 @@ class Correlated(Event):
     """
 
     coefficients: tuple[int, ...]
-    steps: int
-    separation: int
-    participations: int
-    variance: Fraction
-    sensitivity_squared: Fraction = Fraction(1)
+    steps: Count
+    separation: Count
+    participations: Count
+    variance: Positive
+    sensitivity_squared: Positive = Fraction(1)
 
     def __post_init__(self) -> None:
-        positive(self, "variance", "sensitivity_squared")
-        counting(self, "steps", "separation", "participations")
+        super().__post_init__()
         whole("steps", self.steps, most=10**6)
         given = several("coefficients", self.coefficients)
         column = tuple(whole("coefficients", each, least=0) for each in given)
@@ -144,15 +130,10 @@ class TruncatedPoissonSampled(Event):
     There are at most `population` units in all. See ``truncated.py``.
     """
 
-    event: Event
-    rate: Fraction
-    most: int
-    population: int
-
-    def __post_init__(self) -> None:
-        made_of(self, "event", (self.event,))
-        object.__setattr__(self, "rate", rational("rate", self.rate, above=0, most=1))
-        counting(self, "most", "population")
+    event: Part
+    rate: Rate
+    most: Count
+    population: Count
 
 
 @event_type("gaussian-mixture")
@@ -163,12 +144,12 @@ class GaussianMixture(Event):
     So a user moves a sum over a sample of examples, some of which are theirs. See ``mixture.py``.
     """
 
-    variance: Fraction
+    variance: Positive
     sensitivities: tuple[Fraction, ...]
     probabilities: tuple[Fraction, ...]
 
     def __post_init__(self) -> None:
-        positive(self, "variance")
+        super().__post_init__()
         sizes = tuple(rational("sensitivities", each, least=0) for each in several("sensitivities", self.sensitivities))
         chances = tuple(probability("probabilities", each) for each in several("probabilities", self.probabilities))
         if len(sizes) != len(chances) or not 2 <= len(sizes) <= 1000 or sum(chances) != 1:
@@ -179,3 +160,21 @@ class GaussianMixture(Event):
             raise ArgumentError("sensitivities must increase, each with its probability", "SRD-A003")
         object.__setattr__(self, "sensitivities", sizes)
         object.__setattr__(self, "probabilities", chances)
+
+
+@event_type("allocated")
+@dataclass(frozen=True)
+class Allocated(Event):
+    """Gaussian noise of `variance` in each of `steps` steps, of which a unit is in exactly one, chosen by chance.
+
+    Every unit draws its step by itself, evenly, whatever the others do; `sensitivity_squared` is what it moves there.
+    See ``allocated.py``.
+    """
+
+    steps: Count
+    variance: Positive
+    sensitivity_squared: Positive = Fraction(1)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("steps", self.steps, most=10**9)

@@ -13,19 +13,10 @@ from typing import Any
 
 from sordino.errors import UnsupportedError
 
-from . import approximate, events, pure
+from . import approximate, events, pair, pure
 from .curve import CURVES, Pair, curve, flatten
 from .event import Event
-from .pair import (
-    BoundedRange,
-    Shifted,
-    claimed_pair,
-    discrete_gaussian_pair,
-    discrete_laplace_pair,
-    gaussian_pair,
-    laplace_pair,
-    response_pair,
-)
+from .pair_allocated import allocated_pairs
 from .pair_mixture import Mixed, Reversed
 from .pair_sampled import Added, FixedSize, Removed, Swapped, swapped_claim, swapped_range
 from .pair_tabled import skellam_pair, summed_gaussian_pair
@@ -60,18 +51,18 @@ def gaussian_mu(parts: Mapping[Event, int]) -> float:
 
 
 def _gaussian(event: events.Gaussian) -> Pairs:
-    return (gaussian_pair(gaussian_mu({event: 1})),)
+    return (pair.gaussian_pair(gaussian_mu({event: 1})),)
 
 
 def _laplace(event: events.Laplace) -> Pairs:
-    return (laplace_pair(computable("ε", event.sensitivity / event.scale)),)
+    return (pair.laplace_pair(computable("ε", event.sensitivity / event.scale)),)
 
 
 def _discrete_laplace(event: events.DiscreteLaplace) -> Pairs:
     """One coordinate's pair covers any number of them: see `pair.Shifted`."""
     computable("ε", event.sensitivity / event.scale)
     computable("the sensitivity", event.sensitivity)
-    return (discrete_laplace_pair(computable("the scale", event.scale), event.sensitivity),)
+    return (pair.discrete_laplace_pair(computable("the scale", event.scale), event.sensitivity),)
 
 
 def _steps(event: events.DiscreteGaussian | events.SummedDiscreteGaussian) -> int:
@@ -88,22 +79,22 @@ def _steps(event: events.DiscreteGaussian | events.SummedDiscreteGaussian) -> in
 def _discrete_gaussian(event: events.DiscreteGaussian) -> Pairs:
     steps = _steps(event)
     if not steps:
-        return (claimed_pair(0.0),)
+        return (pair.claimed_pair(0.0),)
     computable("Δ²/σ²", steps**2 / event.variance)
     computable("the sensitivity", steps)
-    return (discrete_gaussian_pair(computable("the variance", event.variance), steps),)
+    return (pair.discrete_gaussian_pair(computable("the variance", event.variance), steps),)
 
 
 def _summed_gaussian(event: events.SummedDiscreteGaussian) -> Pairs:
     steps = _steps(event)
     computable("the variance", event.variance)
-    return (summed_gaussian_pair(event.parties, event.variance, steps) if steps else claimed_pair(0.0),)
+    return (summed_gaussian_pair(event.parties, event.variance, steps) if steps else pair.claimed_pair(0.0),)
 
 
 def _skellam(event: events.Skellam) -> Pairs:
     steps, _ = norms(event)
     computable("the variance", event.variance)
-    return (skellam_pair(event.variance, steps) if steps else claimed_pair(0.0),)
+    return (skellam_pair(event.variance, steps) if steps else pair.claimed_pair(0.0),)
 
 
 def _mixture(event: events.GaussianMixture) -> Pairs:
@@ -119,13 +110,18 @@ def _mixture(event: events.GaussianMixture) -> Pairs:
     return Removed(mixed, _rate(rate)), Added(Reversed(mixed), _rate(rate))
 
 
+def _allocated(event: events.Allocated) -> Pairs:
+    square = computable("Δ²/σ²", event.sensitivity_squared / event.variance)
+    return allocated_pairs(square, event.steps) if event.steps > 1 else (pair.gaussian_pair(math.sqrt(square)),)
+
+
 def _exponential(event: events.Exponential) -> Pairs:
-    return (BoundedRange(computable("ε", event.epsilon)),)
+    return (pair.BoundedRange(computable("ε", event.epsilon)),)
 
 
 def _response(event: events.RandomizedResponse) -> Pairs:
     computable("the number of categories", event.categories)
-    return (response_pair(computable("ε", event.epsilon), event.categories),)
+    return (pair.response_pair(computable("ε", event.epsilon), event.categories),)
 
 
 def _claimed(event: Event) -> Pairs:
@@ -136,16 +132,16 @@ def _claimed(event: Event) -> Pairs:
     if delta:
         computable("δ", delta)
         computable("1 − δ", 1 - delta)
-    return (claimed_pair(float(epsilon), delta),)
+    return (pair.claimed_pair(float(epsilon), delta),)
 
 
 def _sampled_part(event: Event) -> Pairs:
     """Return the pairs of what is run on a sample: one event, or Gaussian noises that add up to one."""
     parts = flatten(event)
     if not parts:
-        return (claimed_pair(0.0),)
+        return (pair.claimed_pair(0.0),)
     if all(isinstance(part, events.Gaussian) for part in parts):
-        return (gaussian_pair(gaussian_mu(parts)),)
+        return (pair.gaussian_pair(gaussian_mu(parts)),)
     if parts.total() > 1:
         raise UnsupportedError(
             "several events on one sample have no dominating pair in closed form (unless all are Gaussian noise); "
@@ -203,9 +199,9 @@ def _replaced(event: events.Replaced) -> Pairs:
         computable("δ", own)
         return (swapped_claim(_claimed_epsilon(inner.event), rate, own),)
     (unsampled, *others) = _sampled_part(inner.event)
-    if isinstance(unsampled, Shifted) and not others:
+    if isinstance(unsampled, pair.Shifted) and not others:
         return (Swapped(unsampled, rate),)
-    if isinstance(unsampled, BoundedRange) and unsampled.epsilon <= _LARGEST_RANGE:
+    if isinstance(unsampled, pair.BoundedRange) and unsampled.epsilon <= _LARGEST_RANGE:
         return (swapped_range(unsampled.epsilon, rate),)
     return (swapped_claim(_claimed_epsilon(inner.event), rate),)
 
@@ -223,6 +219,7 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.SummedDiscreteGaussian: _summed_gaussian,
     events.Skellam: _skellam,
     events.GaussianMixture: _mixture,
+    events.Allocated: _allocated,
     events.Exponential: _exponential,
     events.RandomizedResponse: _response,
     events.PermuteAndFlip: _claimed,
@@ -235,7 +232,7 @@ LOSSES: dict[type[Event], Callable[[Any], Pairs]] = {
     events.Approximate: _claimed,
     events.PartitionSelection: _claimed,
     events.SmoothLaplace: _claimed,
-    events.Shuffled: _claimed,
+    **dict.fromkeys((events.Shuffled, events.ShuffledLocal, events.ShuffledResponse, events.ShuffledUnary), _claimed),
     events.Declared: _claimed,
     events.Searched: _claimed,
     events.PoissonSearched: _claimed,

@@ -9,7 +9,8 @@ The curves of an event speak about two outputs. Whether those are the outputs on
   about units that come and go. Where a unit keeps its place, zeroed or with other data, both outputs are mixtures,
   (1−q)M + qP and (1−q)M + qP′, and a bound on P against P′ says nothing about M, which shows whether the place was
   sampled. So a sampled event is bounded under add/remove and, in an account of another relation, is `Replaced`.
-* A mixture of Gaussians is that of a unit of which parts are sampled: the same holds.
+* A mixture of Gaussians is that of a unit of which parts are sampled, and random allocation is a sample of steps: the
+  same holds.
 * Fixed-size samples all have one size: what leaves the sample is replaced by another unit. Replace-one only.
 """
 
@@ -134,8 +135,11 @@ RELATIONS: dict[type[Event], Relations | Callable[[Any], Relations]] = {
     **dict.fromkeys((events.Pure, events.Approximate, events.Concentrated, events.Personalised), _ANY),
     events.Sensitive: _ANY,
     events.RandomizedResponse: _STAYING,
+    events.Allocated: _COMING,
     events.GaussianMixture: _COMING,
-    events.Shuffled: _REPLACEMENT,
+    **dict.fromkeys(
+        (events.Shuffled, events.ShuffledLocal, events.ShuffledResponse, events.ShuffledUnary), _REPLACEMENT
+    ),
     events.PoissonSampled: _poisson,
     events.TruncatedPoissonSampled: lambda event: _poisson(events.PoissonSampled(event.event, event.rate)),
     events.FixedSizeSampled: _fixed_size,

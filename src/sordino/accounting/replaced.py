@@ -9,6 +9,7 @@ from one data set to the other, over the data without either unit, so
 * ρ becomes 4ρ (Bun, Steinke 2016, Proposition 1.9, for groups of two);
 * (ε, δ) becomes (2ε, (1 + e^ε)δ): P ≤ e^ε·R + δ and R ≤ e^ε·Q + δ.
 
+A unit that is allocated to a step by chance may be thought to come where the other went: it is priced as in that step.
 What is declared as a whole is declared anew for the run that is replaced; the best of many runs is the best of as many
 that are. It is not twice the charge: ρ and Rényi divergences of noise grow fourfold. Sampled events are priced in
 ``sampled_replaced.py``.
@@ -69,6 +70,7 @@ _DOUBLED: dict[type[Event], Callable[[Any], Event]] = {
         event.scale, 2 * event.sensitivity, 2 * event.coordinates
     ),
     events.Gaussian: lambda event: events.Gaussian(event.variance, 4 * event.sensitivity_squared),
+    events.Allocated: lambda event: events.Gaussian(event.variance, 4 * event.sensitivity_squared),
     events.DiscreteGaussian: lambda event: events.DiscreteGaussian(
         event.variance, 4 * event.sensitivity_squared, 2 * event.coordinates
     ),

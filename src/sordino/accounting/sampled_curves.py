@@ -65,10 +65,6 @@ def _moments(event: Event) -> sampled_renyi.Moments:
     return chords
 
 
-def _all_gaussian(event: Event) -> bool:
-    return all(isinstance(part, Gaussian) for part in parts(event))
-
-
 def _symmetric(event: Event) -> bool:
     inside = parts(event)
     return inside.total() == 1 and all(type(part) in SYMMETRIC for part in inside)
@@ -108,7 +104,7 @@ def poisson_renyi(event: PoissonSampled, orders: Floats) -> Floats:
     bounds = [renyi.curve(event.event, orders)]
     if not parts(event.event):
         return bounds[0]
-    if _all_gaussian(event.event):
+    if all(isinstance(part, Gaussian) for part in parts(event.event)):
         bounds.append(sampled_renyi.sampled_gaussian(rounded_up(gaussian.mu_squared(event.event)), rate, orders))
     elif _symmetric(event.event):
         bounds.append(sampled_renyi.sampled_symmetric(_moments(event.event), rate, orders))

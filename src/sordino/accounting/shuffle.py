@@ -12,8 +12,9 @@ W₀ or W₁ alike with probability 2r, and the shuffled reports are a post-proc
 **k-ary randomized response** has more clones: r = 1/(e^{ε₀}+1). Let q = 1/(e^{ε₀}+k−1), κ = (e^{ε₀}+1)·q, V₀, V₁ sit on
 the two values and U be uniform on the k−2 others. Then μ₀ = κ·(a·V₀ + (1−a)·V₁) + (1−κ)·U = a·W₀ + (1−a)·W₁ with
 Wᵢ = κ·Vᵢ + (1−κ)·U, and μ, at least q everywhere, is at least κr·(V₀ + V₁) + (1−κ)·U ≥ r·(W₀ + W₁), since 2r ≤ 1.
-For other local randomizers this larger r is not claimed: where μ₀ = μ₁ = e^{ε₀}·μ, which may happen, μ ≥ r·(μ₀ + μ₁)
-needs r ≤ e^{−ε₀}/2. (Feldman, McMillan, Talwar 2023 and Wang et al. 2023 state it for all.)
+For other local randomizers it does not follow so: where μ₀ = μ₁ = e^{ε₀}·μ, which may happen, μ ≥ r·(μ₀ + μ₁) needs
+r ≤ e^{−ε₀}/2. With what both laws share as a third type it does: see ``shuffled_reports.py``, which prices
+`ShuffledLocal` so. `Shuffled` is priced as it always was.
 """
 
 from __future__ import annotations

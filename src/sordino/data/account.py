@@ -6,7 +6,7 @@ Rooms build on it: ``query`` asks questions about tables, others train, collect 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, runtime_checkable
 
 from sordino.accounting.account import Account, UnlimitedAccount
 from sordino.accounting.any_account import AnyAccount, Cost, Entry
@@ -17,7 +17,7 @@ from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.accounting.plan import Plan
 from sordino.accounting.work import Work, check_plan
-from sordino.errors import ArgumentError
+from sordino.errors import ArgumentError, BudgetError
 
 T = TypeVar("T")
 
@@ -96,8 +96,29 @@ class DataAccount(Generic[P]):
         """Charge `plan`, run it for the grant, and settle what it releases."""
         return self.account.carry_out(plan, run)
 
+    def __copy__(self) -> Self:
+        """Return itself: whatever is copied with its account (an estimator that is cloned) spends from the same one."""
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+    __sklearn_clone__ = __copy__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what can be hashed, by name, and is refused where it is read: no other process has this account."""
+        return _elsewhere, (self.protected.name,)
+
     def __repr__(self) -> str:
         return f"{self.protected.name} on {self.account!r}"
+
+
+def _elsewhere(name: str) -> NoReturn:
+    raise BudgetError(
+        f"the account of {name!r} cannot be sent elsewhere: each copy would spend the same budget again; stay in the "
+        "process that holds it (n_jobs=1, or threads), or open its ledger there",
+        "SRD-B002",
+    )
 
 
 def account_for(budget: Budget | Account | UnlimitedAccount) -> Account | UnlimitedAccount:

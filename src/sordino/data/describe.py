@@ -9,30 +9,19 @@ from typing import Any
 
 from sordino.accounting.neighbours import Neighbours
 
-from .metadata import (
-    Blocks,
-    Column,
-    Limits,
-    OwnedByColumn,
-    OwnedByDay,
-    OwnedByParent,
-    OwnedByRow,
-    Public,
-    Schema,
-    Table,
-)
+from . import metadata
 
 _KEYS_SHOWN = 5
 
 
-def text(schema: Schema, engine: str) -> str:
+def text(schema: metadata.Schema, engine: str) -> str:
     """Return the data set's declaration in lines."""
     tables = [line for table in schema.tables.values() for line in _lines(table)]
     views = [_view_heading(view, schema) for view in schema.views]
     return "\n".join([_title(schema, engine), *tables, *views])
 
 
-def html(schema: Schema, engine: str) -> str:
+def html(schema: metadata.Schema, engine: str) -> str:
     """Return the same as HTML."""
     parts = [f"<p><b>{escape(_title(schema, engine))}</b></p>"]
     parts += [_html_table(_heading(table), table.columns) for table in schema.tables.values()]
@@ -40,7 +29,7 @@ def html(schema: Schema, engine: str) -> str:
     return "".join(parts)
 
 
-def _html_table(heading: str, columns: Mapping[str, Column]) -> str:
+def _html_table(heading: str, columns: Mapping[str, metadata.Column]) -> str:
     rows = "".join(
         f"<tr><td>{escape(name)}</td><td>{escape(column.kind.value)}</td><td>{escape(_said(column))}</td></tr>"
         for name, column in columns.items()
@@ -51,56 +40,56 @@ def _html_table(heading: str, columns: Mapping[str, Column]) -> str:
     )
 
 
-def _title(schema: Schema, engine: str) -> str:
+def _title(schema: metadata.Schema, engine: str) -> str:
     relation = "" if schema.neighbours is Neighbours.ADD_REMOVE else f" under {schema.neighbours.value}"
     return f"Dataset {schema.name!r} on {engine}, protects each {schema.unit.name}{relation}"
 
 
-def _lines(table: Table) -> Iterator[str]:
+def _lines(table: metadata.Table) -> Iterator[str]:
     yield _heading(table)
     yield from _column_lines(table.columns)
     if table.hidden:
         yield f"  not to be asked about: {', '.join(table.hidden)}"
 
 
-def _column_lines(columns: Mapping[str, Column]) -> Iterator[str]:
+def _column_lines(columns: Mapping[str, metadata.Column]) -> Iterator[str]:
     width = max(map(len, columns), default=0)
     for name, column in columns.items():
         said = _said(column)
         yield f"  {name:<{width}}  {column.kind.value}{', ' if said else ''}{said}"
 
 
-def _view_heading(view: str, schema: Schema) -> str:
+def _view_heading(view: str, schema: metadata.Schema) -> str:
     return f"view {view}: {' '.join(schema.views[view].split())}"
 
 
-def _heading(table: Table) -> str:
+def _heading(table: metadata.Table) -> str:
     return f"table {table.name}, {_OWNERS[type(table.owner)](table.owner)}{_weight(table.limits)}{_days(table.blocks)}"
 
 
 _OWNERS: dict[type, Callable[[Any], str]] = {
-    OwnedByRow: lambda _: "each row its own",
-    OwnedByColumn: lambda owner: f"owned by {owner.column}",
-    OwnedByDay: lambda owner: f"owned by {owner.column}, each day apart",
-    OwnedByParent: lambda owner: f"owned through {owner.column} by {owner.parent}.{owner.parent_column}",
-    Public: lambda _: "public",
+    metadata.OwnedByRow: lambda _: "each row its own",
+    metadata.OwnedByColumn: lambda owner: f"owned by {owner.column}",
+    metadata.OwnedByDay: lambda owner: f"owned by {owner.column}, each day apart",
+    metadata.OwnedByParent: lambda owner: f"owned through {owner.column} by {owner.parent}.{owner.parent_column}",
+    metadata.Public: lambda _: "public",
 }
 
 
-def _days(blocks: Blocks | None) -> str:
+def _days(blocks: metadata.Blocks | None) -> str:
     if blocks is None:
         return ""
     ends = "".join(f" {word} {day}" for word, day in (("from", blocks.first), ("to", blocks.last)) if day is not None)
     return f", each day of {blocks.column}{ends} with a budget of its own"
 
 
-def _weight(limits: Limits) -> str:
+def _weight(limits: metadata.Limits) -> str:
     named = {"rows": limits.rows, "groups": limits.groups, "rows per group": limits.rows_per_group}
     said = ", ".join(f"{number} {name}" for name, number in named.items() if number is not None)
     return f", at most {said} per person" if said else ""
 
 
-def _said(column: Column) -> str:
+def _said(column: metadata.Column) -> str:
     said = []
     if column.range is not None:
         said.append(f"bounds {_number(column.range.low)} to {_number(column.range.high)}")

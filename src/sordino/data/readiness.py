@@ -28,17 +28,13 @@ def check_ready(name: str, backend: Any, files: Iterable[str]) -> None:
         )
 
 
-def _ask_duckdb(backend: Any) -> None:
-    backend.con.cursor().execute("SELECT 1").fetchall()
-
-
 def _ask_postgres(backend: Any) -> None:
     with backend.con.cursor() as cursor:
         cursor.execute("SELECT 1").fetchall()
 
 
-def _ask_spark(backend: Any) -> None:
-    backend._session.sql("SELECT 1").collect()
-
-
-_ASK: dict[str, Callable[[Any], None]] = {"duckdb": _ask_duckdb, "postgres": _ask_postgres, "pyspark": _ask_spark}
+_ASK: dict[str, Callable[[Any], None]] = {
+    "duckdb": lambda backend: backend.con.cursor().execute("SELECT 1").fetchall(),
+    "postgres": _ask_postgres,
+    "pyspark": lambda backend: backend._session.sql("SELECT 1").collect(),
+}

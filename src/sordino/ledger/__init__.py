@@ -15,12 +15,13 @@ A floor plan, from the ground up (a floor may import those below it, never the o
              ``decisions`` (what may be appended next)
 *receipt*    ``files`` (of a release that is too large for a row) · ``receipt`` (one release, its price and its proof,
              checked offline) · ``repricing`` (prices, found again)
-*keeping*    ``schema``, ``statements``, ``store``, ``store_sqlite``, ``store_postgres`` (rows) · ``migrating``,
+*keeping*    ``schema``, ``store``, ``store_sqlite``, ``store_postgres`` (rows) · ``migrating``,
              ``migrations`` · ``witness`` (a memory elsewhere) · ``nodes`` (hashes that are kept) · ``opening`` ·
              ``log`` (bytes under a signed root)
 *use*        ``loading`` · ``together`` (group commit) · ``session`` (one process at a ledger) · ``reservation`` ·
              ``releases`` · ``restoring`` · ``locate``, ``verify`` (read everything again, name what is wrong) ·
-             ``ledger`` (open, reserve, settle) · ``account`` (the verbs of an account in memory, on a ledger)
+             ``ledger`` (open, reserve, settle) · ``chain`` (reservations under one key, one after the other) ·
+             ``account`` (the verbs of an account in memory, on a ledger)
 
 The way of a charge: ``decisions`` decides → ``entries`` spells it → ``tree`` hashes it → ``checkpoint`` signs the
 root → ``store`` commits → ``witness`` is told. Reading goes the other way and trusts nothing that it has not checked.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sordino.accounting.budget import Budget
 from sordino.accounting.columns import Vector
@@ -53,19 +53,14 @@ VERSION = 1
 _LONGEST_NOTE = 65536
 
 
-def _write_burnt(burnt: tuple[tuple[Scope, Vector], ...]) -> list[tuple[str, str]]:
-    return [(scope.text, vector_text(amount)) for scope, amount in burnt]
-
-
-def _read_burnt(plain: Any) -> tuple[tuple[Scope, Vector], ...]:
-    return tuple((Scope.parse(scope), read_vector(amount)) for scope, amount in plain)
-
-
 _SCOPE = Spelling(lambda scope: scope.text, Scope.parse)
 _VECTOR = Spelling(vector_text, read_vector)
 _BUDGET = Spelling(Budget.to_json, Budget.from_json)
 _RULE = Spelling(Rule.to_plain, Rule.from_plain)
-_BURNT = Spelling(_write_burnt, _read_burnt)
+_BURNT = Spelling(
+    lambda burnt: [(scope.text, vector_text(amount)) for scope, amount in burnt],
+    lambda plain: tuple((Scope.parse(scope), read_vector(amount)) for scope, amount in plain),
+)
 
 
 @dataclass(frozen=True)

@@ -15,21 +15,8 @@ from sordino.accounting.columns import Vector
 from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError, LedgerError
 
+from . import entries
 from .balance import Balance, Paid
-from .entries import (
-    Budgeted,
-    Charge,
-    Checkpointed,
-    Entry,
-    Failed,
-    Frozen,
-    Opened,
-    Part,
-    Refreshed,
-    Reserved,
-    Restored,
-    Settled,
-)
 from .periods import moment
 from .rule import Rule, replaced
 from .scope import Scope
@@ -89,23 +76,23 @@ class State:
         """Whom a combination of unit, relation and scopes charges, once it was found to be what it must be."""
         self.routes: dict[tuple[Any, ...], list[tuple[Scope, Balance]]] = {}
         """What `route` found before."""
-        self._judged: Entry | None = None
+        self._judged: entries.Entry | None = None
         """The newest entry that was checked and not applied yet, and what it changes."""
         self._change: Change = _nothing
-        self._rules: dict[type[Entry], Callable[[Any], Change]] = {
-            Opened: self._opened,
-            Budgeted: self._budgeted,
-            Reserved: self._reserved,
-            Part: self._parted,
-            Settled: self._closed,
-            Failed: self._closed,
-            Refreshed: self._refreshed,
-            Checkpointed: self._checkpointed,
-            Frozen: self._frozen,
-            Restored: self._restored,
+        self._rules: dict[type[entries.Entry], Callable[[Any], Change]] = {
+            entries.Opened: self._opened,
+            entries.Budgeted: self._budgeted,
+            entries.Reserved: self._reserved,
+            entries.Part: self._parted,
+            entries.Settled: self._closed,
+            entries.Failed: self._closed,
+            entries.Refreshed: self._refreshed,
+            entries.Checkpointed: self._checkpointed,
+            entries.Frozen: self._frozen,
+            entries.Restored: self._restored,
         }
 
-    def apply(self, entry: Entry) -> None:
+    def apply(self, entry: entries.Entry) -> None:
         """Take `entry` as the next one, or raise `LedgerError` and change nothing."""
         change = self._change if self._judged is entry else self._judge(entry)  # nothing has changed since
         self._judged = None
@@ -113,7 +100,7 @@ class State:
         self.size += 1
         self.time = entry.time
 
-    def check(self, entry: Entry) -> None:
+    def check(self, entry: entries.Entry) -> None:
         """Raise the `LedgerError` that `apply` would raise, and change nothing in any case."""
         self._judged = None
         self._change = self._judge(entry)
@@ -125,7 +112,7 @@ class State:
         self.routes.clear()
         self._judged = None
 
-    def _judge(self, entry: Entry) -> Change:
+    def _judge(self, entry: entries.Entry) -> Change:
         """Return what `entry` changes, or raise `LedgerError` if it breaks a rule."""
         if entry.sequence != self.size:
             raise broken(
@@ -133,7 +120,7 @@ class State:
             )
         if entry.time < self.time:
             raise broken(entry, f"its time, {moment(entry.time)}, lies before that of the entry before it", "SRD-L021")
-        if self.frozen is not None and type(entry) is not Restored:
+        if self.frozen is not None and type(entry) is not entries.Restored:
             raise broken(entry, "the ledger was frozen, and only its restoration may follow", "SRD-L028")
         return self._rules[type(entry)](entry)
 
@@ -167,7 +154,7 @@ class State:
         """Return the time of an entry that is written when the clock says `now`: time never goes back."""
         return max(self.time, now)
 
-    def _opened(self, entry: Opened) -> Change:
+    def _opened(self, entry: entries.Opened) -> Change:
         text = entry.scope.text
         if text in self.balances:
             raise broken(entry, f"{entry.scope} has been opened before; set its budget instead", "SRD-L022")
@@ -185,7 +172,7 @@ class State:
             self._check_member(entry, name, group.rule)
         return partial(self._open, text, entry)
 
-    def _check_member(self, entry: Opened, name: str, group: Rule) -> None:
+    def _check_member(self, entry: entries.Opened, name: str, group: Rule) -> None:
         """Refuse a data set of other people than the group's, or one whose prices say nothing under its relation."""
         own = entry.rule
         if group.unit != own.unit:
@@ -203,11 +190,11 @@ class State:
                 "SRD-L022",
             )
 
-    def _open(self, text: str, entry: Opened) -> None:
+    def _open(self, text: str, entry: entries.Opened) -> None:
         self.balances[text] = Balance(entry.rule, entry.time, (entry.sequence,))
         self.forget()
 
-    def _budgeted(self, entry: Budgeted) -> Change:
+    def _budgeted(self, entry: entries.Budgeted) -> Change:
         balance = self._known(entry, entry.scope)
         try:
             rule = replaced(balance.rule, entry.budget, entry.caps)
@@ -221,7 +208,7 @@ class State:
             )
         return partial(balance.change_rule, rule, entry.sequence)
 
-    def _reserved(self, entry: Reserved) -> Change:
+    def _reserved(self, entry: entries.Reserved) -> Change:
         shape = (
             entry.unit,
             entry.neighbours,
@@ -241,7 +228,7 @@ class State:
         ]
         return partial(self._reserve, entry, paid)
 
-    def _reserve(self, entry: Reserved, paid: list[tuple[Balance, Paid]]) -> None:
+    def _reserve(self, entry: entries.Reserved, paid: list[tuple[Balance, Paid]]) -> None:
         for balance, after in paid:  # all scopes or none: by now every one of them has been found to fit
             balance.take(after)
         self.open[entry.id] = Open(entry.key, entry.parts) if entry.key or entry.parts else _PLAIN
@@ -249,7 +236,7 @@ class State:
         if entry.key is not None:
             self.keys[entry.key] = Keyed(entry.id, entry.request)
 
-    def _check_complete(self, entry: Reserved) -> None:
+    def _check_complete(self, entry: entries.Reserved) -> None:
         """Refuse a reservation that leaves out a scope that it concerns, adds one, or protects somebody else."""
         charged, ran = [charge.scope for charge in entry.charges], Neighbours(entry.neighbours)
         for scope in charged:
@@ -294,7 +281,7 @@ class State:
         held = [self.balance(scope).rule.neighbours for scope in datasets]
         return next((each for each in _STRICTEST if each in held), Neighbours.ADD_REMOVE)
 
-    def _paid(self, entry: Reserved, balance: Balance, charge: Charge) -> Paid:
+    def _paid(self, entry: entries.Reserved, balance: Balance, charge: entries.Charge) -> Paid:
         scope, days, amount = charge
         if len(amount) != balance.width or not any(amount):
             raise broken(entry, f"its price is no amount in the columns of {scope}", "SRD-L023")
@@ -307,7 +294,7 @@ class State:
             raise broken(entry, f"its price exceeds the caps of {scope}", "SRD-L023")
         return after
 
-    def _parted(self, entry: Part) -> Change:
+    def _parted(self, entry: entries.Part) -> Change:
         found = self._still_open(entry)
         if not found.last < entry.number <= found.parts:
             raise broken(
@@ -317,11 +304,11 @@ class State:
             )
         return partial(self.open.__setitem__, entry.id, found._replace(last=entry.number))
 
-    def _closed(self, entry: Settled | Failed) -> Change:
+    def _closed(self, entry: entries.Settled | entries.Failed) -> Change:
         self._still_open(entry)
-        return partial(self._close, entry.id, entry.sequence, type(entry) is Failed)
+        return partial(self._close, entry.id, entry.sequence, type(entry) is entries.Failed)
 
-    def _still_open(self, entry: Settled | Failed | Part) -> Open:
+    def _still_open(self, entry: entries.Settled | entries.Failed | entries.Part) -> Open:
         found = self.open.get(entry.id)
         if found is None:
             raise broken(
@@ -334,7 +321,7 @@ class State:
         if key is not None:
             self.keys[key] = self.keys[key]._replace(outcome=outcome, failed=failed)
 
-    def _refreshed(self, entry: Refreshed) -> Change:
+    def _refreshed(self, entry: entries.Refreshed) -> Change:
         balance = self._known(entry, entry.scope)
         if balance.due(entry.time) != entry.period:
             raise broken(
@@ -342,13 +329,13 @@ class State:
             )
         return partial(balance.enter, entry.period)
 
-    def _checkpointed(self, _entry: Checkpointed) -> Change:
+    def _checkpointed(self, _entry: entries.Checkpointed) -> Change:
         return _nothing  # signatures are for `verify` to check
 
-    def _frozen(self, entry: Frozen) -> Change:
+    def _frozen(self, entry: entries.Frozen) -> Change:
         return partial(setattr, self, "frozen", entry.code)
 
-    def _restored(self, entry: Restored) -> Change:
+    def _restored(self, entry: entries.Restored) -> Change:
         burnt = {scope.text: amount for scope, amount in entry.burnt}
         if not set(self.balances) <= set(burnt):
             raise broken(entry, "it leaves out a scope that the lost entries may have charged", "SRD-L023")
@@ -364,14 +351,14 @@ class State:
             self._close(identifier, sequence, failed=True)
         self.frozen = None
 
-    def _known(self, entry: Entry, scope: Scope) -> Balance:
+    def _known(self, entry: entries.Entry, scope: Scope) -> Balance:
         found = self.balances.get(scope.text)
         if found is None:
             raise broken(entry, f"{scope} has not been opened", "SRD-L022")
         return found
 
 
-def rules_of(reserved: Reserved, state: State) -> Iterator[int]:
+def rules_of(reserved: entries.Reserved, state: State) -> Iterator[int]:
     """Yield where the rules stand by which a charge protects: what opened each scope, and its newest budget by then."""
     for charge in reserved.charges:
         if charge.scope.protects:
@@ -380,7 +367,7 @@ def rules_of(reserved: Reserved, state: State) -> Iterator[int]:
             yield from [position for position in changed if position < reserved.sequence][-1:]
 
 
-def broken(entry: Entry, why: str, code: str) -> LedgerError:
+def broken(entry: entries.Entry, why: str, code: str) -> LedgerError:
     """Return the error that says which entry breaks which rule."""
     return LedgerError(f"entry {entry.sequence} ({entry.kind}) breaks a rule: {why}", code)
 

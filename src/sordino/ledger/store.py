@@ -25,8 +25,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from sordino.errors import LedgerError
 
-from .schema import ENTRIES, FORM, RELEASES
-from .statements import STATEMENTS, Statement, insertion
+from .schema import ENTRIES, FORM, RELEASES, STATEMENTS, Statement, insertion
 
 BATCH = 4096
 """How many entries are read at a time when many are."""
@@ -205,7 +204,7 @@ class Store(ABC):
             raise self._meaning(error) from None
 
     def statement(self, name: str) -> Statement:
-        """Return a statement by its name in ``statements.py``."""
+        """Return a statement by its name in ``schema.py``."""
         return self._statements[name]
 
     def insertion(self, table: Table, rows: int) -> str:

@@ -152,7 +152,9 @@ class Grid:
         else:
             # Shifting an absurdly long int would only waste memory, so its length is looked at first.
             steps = value << -self.exponent if value.bit_length() <= 63 else (LIMIT if value > 0 else -LIMIT)
-        return max(-LIMIT, min(LIMIT, steps))
+        if -LIMIT <= steps <= LIMIT:
+            return steps
+        return LIMIT if steps > 0 else -LIMIT
 
     def _from_float(self, value: float) -> int:
         self._allow_floats()

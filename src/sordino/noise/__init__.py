@@ -12,8 +12,8 @@ decision taken from finitely many bits is the one that infinitely many would giv
 takes a seed.
 **Assumes.** The operating system's entropy is sound. The time that a draw takes may depend on its outcome.
 
-Laws: `DiscreteLaplace`, `DiscreteGaussian`, `RoundedGaussian`, `Geometric`, `Poisson`, `Binomial`, `Skellam`, each with
-``draw(size=None)``, ``variance`` and ``tail(confidence)``.
+Laws: `DiscreteLaplace`, `DiscreteGaussian`, `RoundedGaussian`, `Geometric`, `Poisson`, `Binomial`, `Skellam`,
+`TruncatedNegativeBinomial`, each with ``draw(size=None)``, ``variance`` and ``tail(confidence)``.
 Functions: `uniform`, `bernoulli`, `flip`, `logistic`, `choose`, `race`, `permutation`.
 
 >>> from sordino import noise
@@ -25,6 +25,7 @@ True
 
 from __future__ import annotations
 
+from .attempts import TruncatedNegativeBinomial
 from .coins import bernoulli, flip, logistic, uniform
 from .counts import Binomial, Poisson
 from .exponential import DiscreteLaplace, Geometric
@@ -40,6 +41,7 @@ __all__ = [
     "Poisson",
     "RoundedGaussian",
     "Skellam",
+    "TruncatedNegativeBinomial",
     "bernoulli",
     "choose",
     "flip",

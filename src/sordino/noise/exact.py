@@ -106,6 +106,22 @@ def skellam(variance: Fraction, source: BitSource) -> int:
     return poisson(variance / 2, source) - poisson(variance / 2, source)
 
 
+def truncated_negative_binomial(stopping: Fraction, shape: Fraction, source: BitSource) -> int:
+    """Return k ≥ 1 with probability ∝ (1-stopping)^k·Π (l+shape)/(l+1) over 0 ≤ l < k, for a shape up to one.
+
+    Propose a geometric k whole, and accept it with the probability that its product has.
+    """
+    while True:
+        k = 1
+        while not bernoulli(stopping, source):
+            k += 1
+        kept = Fraction(1)
+        for step in range(1, k):
+            kept *= (step + shape) / (step + 1)
+        if bernoulli(kept, source):
+            return k
+
+
 def race(scores: Sequence[int], rate: Fraction, count: int, source: BitSource) -> list[int]:
     """Return `count` indices, each drawn with probability ∝ e^(rate·score) among those left.
 

@@ -12,16 +12,15 @@ sordino.errors.ArgumentError: a question cannot be asked with epsilom; did you m
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
-from functools import partial, wraps
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from functools import partial
+from typing import Any, Literal, ParamSpec, Self, TypeVar
 
+from sordino import keywords
 from sordino.arguments import Number, probability, rational
 from sordino.errors import ArgumentError
 
@@ -31,10 +30,10 @@ from .estimate.shown import Shown
 from .model.bounding import Bounding, bounding
 
 P = ParamSpec("P")
-S = TypeVar("S")
-T = TypeVar("T")
+W = TypeVar("W")
 
 LEAST_EPSILON = "1e-9"
+_REFUSAL = "a question cannot be asked with"
 _TYPED_GOAL = re.compile(r"\s*(\S+)\s+of\s+(\S.*?)(?:\s+in groups of\s+(\S+))?\s*")
 
 
@@ -132,12 +131,17 @@ def _known(where: str, given: Any, names: Iterable[str], wanted: str) -> dict[st
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _amount(words: str, least: str, most: str) -> dict[str, Word]:
-    return {"word": Word("number", words, partial(rational, least=least, most=most))}
+def _said(word: Word) -> dict[str, Any]:
+    """Return what a field holds beside its type and default."""
+    return {"word": word, "help": word.help}
 
 
-def _switch(words: str) -> dict[str, Word]:
-    return {"word": Word("flag", words, _flag)}
+def _amount(words: str, least: str, most: str) -> dict[str, Any]:
+    return _said(Word("number", words, partial(rational, least=least, most=most)))
+
+
+def _switch(words: str) -> dict[str, Any]:
+    return _said(Word("flag", words, _flag))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +156,7 @@ class Words:
     )
     error: Within | None = field(
         default=None,
-        metadata={"word": Word("goal", 'Or how far off it may be: "0.05 of fare in groups of 100".', _goal)},
+        metadata=_said(Word("goal", 'Or how far off it may be: "0.05 of fare in groups of 100".', _goal)),
     )
     noise: Number | None = field(
         default=None, metadata=_amount("Or the standard deviation of the noise in a count.", "1e-6", "1e15")
@@ -162,15 +166,15 @@ class Words:
     )
     weights: Mapping[str, float] | None = field(
         default=None,
-        metadata={"word": Word("weights", 'How much the error of each column matters: "fare=2 rides=1".', _weights)},
+        metadata=_said(Word("weights", 'How much the error of each column matters: "fare=2 rides=1".', _weights)),
     )
     bounding: Bounding | None = field(
         default=None,
-        metadata={"word": Word("bounding", 'Another way to bound contributions: "weigh rows=3".', _bounding)},
+        metadata=_said(Word("bounding", 'Another way to bound contributions: "weigh rows=3".', _bounding)),
     )
     mechanism: Literal["laplace", "gaussian"] | None = field(
         default=None,
-        metadata={"word": Word("choice", "The noise, instead of the better one.", _mechanism, ("laplace", "gaussian"))},
+        metadata=_said(Word("choice", "The noise, instead of the better one.", _mechanism, ("laplace", "gaussian"))),
     )
     find: bool = field(
         default=True, metadata=_switch("Whether missing bounds are found for a part of the price, or refused.")
@@ -182,7 +186,7 @@ class Words:
         default=True, metadata=_switch("Whether quantiles, minima and maxima pay for intervals of their own.")
     )
     confidence: Number = field(
-        default=0.95, metadata={"word": Word("number", "The confidence of intervals.", probability)}
+        default=0.95, metadata=_said(Word("number", "The confidence of intervals.", probability))
     )
     integers: bool = field(default=False, metadata=_switch("Round counts to whole numbers."))
     non_negative: bool = field(
@@ -225,36 +229,12 @@ DEFAULTS: dict[str, Any] = {each.name: each.default for each in fields(Words)}
 
 def check_names(given: Iterable[Any], known: Iterable[str]) -> None:
     """Refuse a name that is not known, and say which one is close to it."""
-    names = list(known)
-    for name in given:
-        if name not in names:
-            close = get_close_matches(str(name)[:60], names, n=1, cutoff=0.4)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-            raise ArgumentError(f"a question cannot be asked with {str(name)[:60]}; {hint}", "SRD-A001")
+    keywords.check_names(given, known, _REFUSAL)
 
 
-def takes(words: Callable[P, Words]) -> Callable[[Callable[[S, Any], T]], Callable[Concatenate[S, P], T]]:
+def takes(words: Callable[P, W]) -> keywords.Taking[P, W]:
     """Let a method of one argument, the words, take each of them as a keyword: typed, and listed by `help`."""
-    wanted = inspect.signature(words)
-
-    def wrapped(method: Callable[[S, Any], T]) -> Callable[Concatenate[S, P], T]:
-        @wraps(method)
-        def taking(self: S, /, *positional: P.args, **given: P.kwargs) -> T:
-            if positional:
-                name = method.__name__
-                raise ArgumentError(f"{name} takes no value without its word; write {name}(epsilon=1)", "SRD-A001")
-            check_names(given, wanted.parameters)
-            return method(self, words(*positional, **given))
-
-        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        returned = method.__annotations__.get("return", inspect.Signature.empty)
-        parameters = [own, *wanted.parameters.values()]
-        taking.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # type: ignore[attr-defined]
-        said = "".join(f"\n* `{name}`: {word.help}" for name, word in WORDS.items())
-        taking.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n{said}"
-        return taking
-
-    return wrapped
+    return keywords.takes(words, _REFUSAL)
 
 
 def _typed_flag(text: str) -> bool:

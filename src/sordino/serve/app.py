@@ -52,7 +52,8 @@ def create_app(service: Service) -> FastAPI:
     problems.install(app)
     dashboard.install(app)
     kinds = service.house.kinds.values()
-    for router in (asking.router, released.router, ledger.router, owning.router, *map(asking.router_of, kinds)):
+    own = [made(kind) for kind in kinds for made in (asking.router_of, asking.open_router_of)]
+    for router in (asking.router, released.router, ledger.router, owning.router, *own):
         app.include_router(router, prefix="/api/v1")
     app.include_router(operating.router)
     app.include_router(oidc.router)

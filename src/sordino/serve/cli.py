@@ -36,6 +36,9 @@ for _kind in map(kind_at, OF_THE_HOUSE):
     if _kind.command is not None:
         _command = _kind.command()
         app.command(_command.name)(running.command_of(_kind, _command))
+    if _kind.commands is not None:
+        _name, _group = _kind.commands()
+        app.add_typer(_group, name=_name)
 app.command()(running.run)
 app.command()(job.jobs)
 app.add_typer(job.app, name="job")

@@ -189,6 +189,7 @@ def test_forms_say_norms_that_are_never_too_small_and_sums_within_the_allowance(
         squares = form.squared_norms()
         stacks = torch.stack([exact_sum(form, row) for row in torch.eye(units)])
         exact = stacks.flatten(1).square().sum(1)
+        assert all(torch.allclose(form.one(at), stacked) for at, stacked in enumerate(form.stacked()))
         assert (squares >= exact * (1 - 1e-12)).all()
         assert (squares <= exact * (1 + 1e-5) + 1e-30).all()
         factors = rounded_down(Clipping(1.0).factors([squares])[0], torch.float32)

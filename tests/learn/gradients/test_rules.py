@@ -47,6 +47,32 @@ class Attending(nn.Module):
         return found if self.first else found.transpose(0, 1)
 
 
+class CrossAttending(nn.Module):
+    """Queries of one width meet keys and values of two others, behind a mask."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.attention = nn.MultiheadAttention(2 * size, 2, kdim=3, vdim=size, batch_first=True)
+        self.keys = nn.Linear(2 * size, 3)
+
+    def forward(self, values: Tensor) -> Tensor:
+        length = values.shape[1]
+        later = torch.ones(length, length, dtype=torch.bool).triu(1)
+        given = values[..., : values.shape[-1] // 2]
+        return self.attention(values, self.keys(values), given, attn_mask=later, need_weights=False)[0]
+
+
+class PartlyFrozen(nn.Module):
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(size, 4), nn.Linear(4, 3)
+        self.first.weight.requires_grad_(False)
+        self.second.bias.requires_grad_(False)
+
+    def forward(self, values: Tensor) -> Tensor:
+        return self.second(torch.tanh(self.first(values)))
+
+
 class SelfAttending(nn.Module):
     def __init__(self, size: int, batch_first: bool) -> None:
         super().__init__()
@@ -159,6 +185,13 @@ CASES = {
     "conv2d": Case(lambda _, n: nn.Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, n), groups=2), image),
     "conv2d_same": Case(lambda t, _: nn.Conv2d(4, 4, (3, 4), padding="same", dilation=t, bias=False), image),
     "conv2d_circular": Case(lambda *_: nn.Conv2d(4, 2, 3, padding=1, padding_mode="circular"), image),
+    "conv1d_groups": Case(lambda t, _: nn.Conv1d(4, 6, 2, dilation=t, groups=2), lambda t, n: Field((4, 4 + t + n))),
+    "conv2d_long_rows": Case(lambda *_: nn.Conv2d(1, 2, 2, stride=(1, 2)), lambda t, n: Field((1, 2 + t, 9 + n))),
+    "conv2d_dilated_groups": Case(lambda t, _: nn.Conv2d(4, 4, 2, dilation=(1, t), groups=4, padding=1), image),
+    "conv3d_strided_groups": Case(
+        lambda *_: nn.Conv3d(2, 4, 2, stride=(1, 2, 1), groups=2, padding=(0, 1, 0)),
+        lambda t, n: Field((2, 2 + t, 3, 2 + n)),
+    ),
     "conv3d": Case(lambda t, _: nn.Conv3d(1, 2, 2, dilation=t), lambda t, n: Field((1, 3 + t, 3 + t, 3 + n))),
     "conv_transpose1d": Case(
         lambda _, n: nn.ConvTranspose1d(n, 4, 3, stride=2, padding=1, output_padding=1), lambda t, n: Field((n, 2 + t))
@@ -173,17 +206,22 @@ CASES = {
     "rms_norm": Case(lambda _, n: nn.Sequential(nn.RMSNorm(n), nn.Linear(n, 2)), rows),
     "group_norm": Case(lambda *_: nn.Sequential(nn.Conv2d(4, 4, 1), nn.GroupNorm(2, 4)), image),
     "instance_norm": Case(lambda *_: nn.InstanceNorm2d(4, affine=True), image),
+    "instance_norm_of_rows": Case(lambda t, _: nn.InstanceNorm1d(t, affine=True), lambda t, n: Field((t, 3 + n))),
+    "rms_norm_of_two": Case(lambda t, n: nn.RMSNorm((t, n + 1)), lambda t, n: Field((t, n + 1))),
     "batch_norm_frozen": Case(lambda *_: nn.BatchNorm2d(4).eval(), image),
     "attention": Case(lambda _, n: Attending(2 * n, batch_first=True), lambda t, n: Field((t, 2 * n))),
     "attention_batch_second": Case(lambda _, n: Attending(2 * n), lambda t, n: Field((t, 2 * n))),
     "attention_with_extra_keys": Case(
         lambda _, n: Attending(2 * n, batch_first=True, add_bias_kv=True), lambda t, n: Field((t, 2 * n))
     ),
+    "attention_across": Case(lambda _, n: CrossAttending(n), lambda t, n: Field((t, 2 * n))),
     "transformer": Case(lambda _, n: SelfAttending(2 * n, True), lambda t, n: Field((t, 2 * n))),
     "transformer_batch_second": Case(lambda _, n: SelfAttending(2 * n, False), lambda t, n: Field((t, 2 * n))),
     "lstm": Case(lambda _, n: nn.LSTM(n, 3, 2, batch_first=True, bidirectional=True), rows, first),
     "lstm_projected": Case(lambda _, n: nn.LSTM(n, 4, proj_size=2, batch_first=True), rows, first),
     "gru": Case(lambda _, n: nn.GRU(n, 3, 2, batch_first=True, bias=False), rows, first),
+    "gru_both_ways": Case(lambda _, n: nn.GRU(n, 2, bidirectional=True, batch_first=True), rows, first),
+    "partly_frozen": Case(lambda _, n: PartlyFrozen(n), rows),
     "rnn": Case(lambda _, n: nn.RNN(n, 3, batch_first=True), rows, first),
     "low_rank": Case(lambda _, n: LowRank(n, merged=False), rows),
     "low_rank_merged": Case(lambda _, n: LowRank(n, merged=True), rows),

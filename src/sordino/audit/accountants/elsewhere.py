@@ -16,26 +16,15 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.accounting.events import (
-    Composed,
-    Concentrated,
-    DiscreteLaplace,
-    Exponential,
-    Gaussian,
-    Laplace,
-    PermuteAndFlip,
-    PoissonSampled,
-    RandomizedResponse,
-    Repeated,
-)
 from sordino.arguments import one_of
 from sordino.errors import ArgumentError, UnsupportedError
 
 from .checks import Pricing
 from .events import kinds
 
-_REPLACED = frozenset({RandomizedResponse.kind})
+_REPLACED = frozenset({events.RandomizedResponse.kind})
 
 
 def dp_accounting(calculus: str) -> Pricing:
@@ -82,21 +71,25 @@ def _made(words: ModuleType, name: str, *values: Any) -> Any:
     return None if kind is None else kind(*values)
 
 
-def _response(event: RandomizedResponse, words: ModuleType) -> Any:
+def _response(event: events.RandomizedResponse, words: ModuleType) -> Any:
     """Theirs tells the truth, or with probability p any of the k values, the true one among them."""
     noise = event.categories / (math.exp(event.epsilon) + event.categories - 1)
     return words.RandomizedResponseDpEvent(noise, event.categories)
 
 
 _TWINS: dict[type[Event], Callable[[Any, ModuleType], Any]] = {
-    Repeated: lambda event, words: words.SelfComposedDpEvent(told(event.event, words), event.count),
-    Composed: lambda event, words: words.ComposedDpEvent([told(part, words) for part in event.events]),
-    PoissonSampled: lambda event, words: words.PoissonSampledDpEvent(float(event.rate), told(event.event, words)),
-    Gaussian: lambda event, words: words.GaussianDpEvent(math.sqrt(event.variance / event.sensitivity_squared)),
-    Laplace: lambda event, words: words.LaplaceDpEvent(float(event.scale / event.sensitivity)),
-    DiscreteLaplace: lambda event, words: words.DiscreteLaplaceDpEvent(1 / float(event.scale), event.sensitivity),
-    Concentrated: lambda event, words: words.ZCDpEvent(float(event.rho)),
-    RandomizedResponse: _response,
-    Exponential: lambda event, words: _made(words, "ExponentialMechanismDpEvent", float(event.epsilon)),
-    PermuteAndFlip: lambda event, words: _made(words, "PermuteAndFlipDpEvent", float(event.epsilon)),
+    events.Repeated: lambda event, words: words.SelfComposedDpEvent(told(event.event, words), event.count),
+    events.Composed: lambda event, words: words.ComposedDpEvent([told(part, words) for part in event.events]),
+    events.PoissonSampled: lambda event, words: words.PoissonSampledDpEvent(
+        float(event.rate), told(event.event, words)
+    ),
+    events.Gaussian: lambda event, words: words.GaussianDpEvent(math.sqrt(event.variance / event.sensitivity_squared)),
+    events.Laplace: lambda event, words: words.LaplaceDpEvent(float(event.scale / event.sensitivity)),
+    events.DiscreteLaplace: lambda event, words: words.DiscreteLaplaceDpEvent(
+        1 / float(event.scale), event.sensitivity
+    ),
+    events.Concentrated: lambda event, words: words.ZCDpEvent(float(event.rho)),
+    events.RandomizedResponse: _response,
+    events.Exponential: lambda event, words: _made(words, "ExponentialMechanismDpEvent", float(event.epsilon)),
+    events.PermuteAndFlip: lambda event, words: _made(words, "PermuteAndFlipDpEvent", float(event.epsilon)),
 }

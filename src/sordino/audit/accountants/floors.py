@@ -24,23 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.accounting.events import (
-    Approximate,
-    Composed,
-    Concentrated,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    Gaussian,
-    Laplace,
-    PartitionSelection,
-    PoissonSampled,
-    Pure,
-    RandomizedResponse,
-    Repeated,
-    Replaced,
-)
 from sordino.accounting.pld import accountant as pld
 
 from .losses import NOTHING, Floats, Losses, power
@@ -55,7 +40,7 @@ _FURTHEST = 12.0  # standard deviations of discrete Gaussian noise that are look
 def lost_at_least(event: Event, delta: float) -> float:
     """Return a lower bound on every ε such that `event` is (ε, `delta`)-private; 0 where none is known."""
     counted = unrolled(event)
-    if any(isinstance(part, PoissonSampled) for part in counted):
+    if any(isinstance(part, events.PoissonSampled) for part in counted):
         return _by_distribution(counted, delta)
     mu_squared = sum((_mu_squared(part) * count for part, count in counted.items()), Fraction(0))
     others = {part: count for part, count in counted.items() if type(part) in _PAIRS or has_losses(part)}
@@ -68,13 +53,13 @@ def lost_at_least(event: Event, delta: float) -> float:
 def unrolled(event: Event, count: int = 1) -> Counter[Event]:
     """Return how often each simple event is run; an own reading, so that nobody is judged by his own."""
     match event:
-        case Repeated():
+        case events.Repeated():
             return unrolled(event.event, count * event.count)
-        case Composed():
+        case events.Composed():
             return sum((unrolled(part, count) for part in event.events), Counter())
-        case PoissonSampled() if event.rate == 1:
+        case events.PoissonSampled() if event.rate == 1:
             return unrolled(event.event, count)
-        case Replaced():
+        case events.Replaced():
             runs: Counter[Event] = Counter()
             for part, times in unrolled(event.event, count).items():
                 runs[apart(part)] += times
@@ -87,9 +72,9 @@ def unrolled(event: Event, count: int = 1) -> Counter[Event]:
 
 def _mu_squared(part: Event) -> Fraction:
     match part:
-        case Gaussian():
+        case events.Gaussian():
             return part.sensitivity_squared / part.variance
-        case Concentrated():
+        case events.Concentrated():
             return 2 * part.rho  # Gaussian noise is ρ-zCDP with ρ = μ²/2
     return Fraction(0)
 
@@ -115,30 +100,30 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 # ---- pairs of neighbours --------------------------------------------------------------------------------------------
 
 
-def _response(event: RandomizedResponse) -> Losses:
+def _response(event: events.RandomizedResponse) -> Losses:
     own = 1 / (1 + (event.categories - 1) * math.exp(-event.epsilon))
     other = own * math.exp(-event.epsilon)
     return Losses(-float(event.epsilon), event.epsilon, np.array([other, (event.categories - 2) * other, own]))
 
 
-def _claimed(event: Pure) -> Losses:
-    return _response(RandomizedResponse(event.epsilon))
+def _claimed(event: events.Pure) -> Losses:
+    return _response(events.RandomizedResponse(event.epsilon))
 
 
-def _approximate(event: Approximate) -> Losses:
+def _approximate(event: events.Approximate) -> Losses:
     if event.epsilon == 0:
         return _failing(event)
-    plain = _claimed(Pure(event.epsilon))
+    plain = _claimed(events.Pure(event.epsilon))
     return replace(plain, masses=plain.masses * float(1 - event.delta), lost=float(event.delta))
 
 
-def _failing(event: Approximate | PartitionSelection) -> Losses:
+def _failing(event: events.Approximate | events.PartitionSelection) -> Losses:
     """Something that with probability δ shows whether somebody is there, and else shows nothing."""
     rest = float(1 - event.delta)
     return Losses(math.log(rest) if rest else 0.0, Fraction(1), np.array([rest]), float(event.delta))
 
 
-def _laplace(event: Laplace) -> Losses:
+def _laplace(event: events.Laplace) -> Losses:
     epsilon = event.sensitivity / event.scale
     step = epsilon / _CELLS
     edges = np.arange(-_CELLS, _CELLS + 1) * float(step)
@@ -147,7 +132,7 @@ def _laplace(event: Laplace) -> Losses:
     return Losses(-float(epsilon), step, above - np.append(above[1:], 0.0))
 
 
-def _discrete_laplace(event: DiscreteLaplace) -> Losses:
+def _discrete_laplace(event: events.DiscreteLaplace) -> Losses:
     """One coordinate moves all the way: the loss of output k between the centres is (2k − d)/scale."""
     ratio, distance = math.exp(-1 / event.scale), event.sensitivity
     middle = np.arange(1, distance) / float(event.scale)
@@ -157,7 +142,7 @@ def _discrete_laplace(event: DiscreteLaplace) -> Losses:
     return Losses(-float(distance / event.scale), 2 / event.scale, masses)
 
 
-def _discrete_gaussian(event: DiscreteGaussian) -> Losses:
+def _discrete_gaussian(event: events.DiscreteGaussian) -> Losses:
     """One coordinate moves by whole steps d: the loss of output k is (2kd − d²)/(2·variance)."""
     distance = math.isqrt(math.floor(event.sensitivity_squared))
     variance = float(event.variance)
@@ -171,7 +156,7 @@ def _discrete_gaussian(event: DiscreteGaussian) -> Losses:
     return Losses(first, distance / event.variance, weights / (weights.sum() + beyond))
 
 
-def _exponential(event: Exponential, side: int) -> Losses:
+def _exponential(event: events.Exponential, side: int) -> Losses:
     """Two candidates whose odds move by e^ε: losses t and t − ε, for any t between (Dong, Durfee, Rogers 2020)."""
     epsilon = float(event.epsilon)
     high = epsilon * side / _SIDES
@@ -180,28 +165,28 @@ def _exponential(event: Exponential, side: int) -> Losses:
 
 
 _PAIRS: Mapping[type[Event], Callable[[Any], Losses] | None] = {
-    RandomizedResponse: _response,
-    Pure: _claimed,
-    Approximate: _approximate,
-    PartitionSelection: _failing,
-    Laplace: _laplace,
-    DiscreteLaplace: _discrete_laplace,
-    DiscreteGaussian: _discrete_gaussian,
-    Exponential: None,
+    events.RandomizedResponse: _response,
+    events.Pure: _claimed,
+    events.Approximate: _approximate,
+    events.PartitionSelection: _failing,
+    events.Laplace: _laplace,
+    events.DiscreteLaplace: _discrete_laplace,
+    events.DiscreteGaussian: _discrete_gaussian,
+    events.Exponential: None,
 }
 """The pair of each event; that of the exponential mechanism has a side to choose."""
 
 
 def _sides(parts: Mapping[Event, int]) -> range:
-    return range(1, _SIDES) if any(isinstance(part, Exponential) for part in parts) else range(1, 2)
+    return range(1, _SIDES) if any(isinstance(part, events.Exponential) for part in parts) else range(1, 2)
 
 
 def _runs(part: Event, count: int, side: int) -> Losses:
     """Return what is lost by `count` runs of a simple event."""
-    if isinstance(part, Replaced):
+    if isinstance(part, events.Replaced):
         return losses(part, count)
     find = _PAIRS[type(part)]
-    one = _exponential(part, side) if isinstance(part, Exponential) or find is None else find(part)  # type: ignore[arg-type]
+    one = _exponential(part, side) if isinstance(part, events.Exponential) or find is None else find(part)  # type: ignore[arg-type]
     return power(one, count)
 
 
@@ -264,22 +249,19 @@ def _epsilon(losses: Floats, masses: Floats, lost: float, delta: float) -> float
 
 # ---- what is sampled ------------------------------------------------------------------------------------------------
 
-_ATTAINED = (Gaussian, Laplace, DiscreteLaplace, RandomizedResponse, Pure)
+_ATTAINED = (events.Gaussian, events.Laplace, events.DiscreteLaplace, events.RandomizedResponse, events.Pure)
 
 
 def _by_distribution(parts: Mapping[Event, int], delta: float) -> float:
     known = tuple(
-        part if count == 1 else Repeated(part, count)
+        part if count == 1 else events.Repeated(part, count)
         for part, count in parts.items()
-        if isinstance(part, _ATTAINED) or (isinstance(part, PoissonSampled) and _plain_noise(part.event))
+        if isinstance(part, _ATTAINED)
+        or (isinstance(part, events.PoissonSampled) and isinstance(part.event, events.Gaussian | events.Laplace))
     )
-    return _lower_end(Composed(known), delta) if known else 0.0
+    return _lower_end(events.Composed(known), delta) if known else 0.0
 
 
 @lru_cache(maxsize=4096)
 def _lower_end(event: Event, delta: float) -> float:
     return pld.epsilon_bracket(event, str(delta)).lower
-
-
-def _plain_noise(event: Event) -> bool:
-    return isinstance(event, Gaussian | Laplace)

@@ -24,70 +24,60 @@ from typing import Any
 
 import numpy as np
 
+from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.accounting.events import (
-    Approximate,
-    Concentrated,
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Exponential,
-    Gaussian,
-    Laplace,
-    PartitionSelection,
-    PoissonSampled,
-    Pure,
-    Replaced,
-)
 
 from .losses import Floats, Losses, power
 
 
-def _whole_steps(event: DiscreteGaussian) -> DiscreteGaussian:
+def _whole_steps(event: events.DiscreteGaussian) -> events.DiscreteGaussian:
     """One coordinate moves by whole steps, up and down."""
     distance = math.isqrt(math.floor(event.sensitivity_squared))
-    return DiscreteGaussian(event.variance, Fraction(4 * distance**2)) if distance else event
+    return events.DiscreteGaussian(event.variance, Fraction(4 * distance**2)) if distance else event
 
 
 _APART: Mapping[type[Event], Callable[[Any], Event]] = {
-    Gaussian: lambda event: Gaussian(event.variance, 4 * event.sensitivity_squared),
-    Concentrated: lambda event: Concentrated(4 * event.rho),
-    Laplace: lambda event: Laplace(event.scale, 2 * event.sensitivity),
-    DiscreteLaplace: lambda event: DiscreteLaplace(event.scale, 2 * event.sensitivity),
-    DiscreteGaussian: _whole_steps,
-    Exponential: lambda event: Exponential(2 * event.epsilon),
-    PartitionSelection: lambda event: event,  # the group of the one is shown by itself, and that of the other never
+    events.Gaussian: lambda event: events.Gaussian(event.variance, 4 * event.sensitivity_squared),
+    events.Concentrated: lambda event: events.Concentrated(4 * event.rho),
+    events.Laplace: lambda event: events.Laplace(event.scale, 2 * event.sensitivity),
+    events.DiscreteLaplace: lambda event: events.DiscreteLaplace(event.scale, 2 * event.sensitivity),
+    events.DiscreteGaussian: _whole_steps,
+    events.Exponential: lambda event: events.Exponential(2 * event.epsilon),
+    events.PartitionSelection: lambda event: (
+        event
+    ),  # the group of the one is shown by itself, and that of the other never
 }
 
 _POINTS = 1 << 15  # into which the outputs of a sampled mechanism are cut
 _STEPS = 20  # of a lattice in one standard deviation of the loss
 _LIKELY = 1e-3  # mass of cells to which the lattice is fitted
-_OUTMOST = {Gaussian: 12.0, Laplace: 60.0}  # in deviations, or in scales
+_OUTMOST = {events.Gaussian: 12.0, events.Laplace: 60.0}  # in deviations, or in scales
 
 
 def apart(event: Event) -> Event:
     """Return an event whose attained pair is one of `Replaced(event)`; that itself where the pair is its own."""
     find = _APART.get(type(event))
-    return Replaced(event) if find is None else find(event)
+    return events.Replaced(event) if find is None else find(event)
 
 
 def has_losses(event: Event) -> bool:
     """Return whether `losses` knows an event."""
-    if not isinstance(event, Replaced):
+    if not isinstance(event, events.Replaced):
         return False
     inner = event.event
-    return isinstance(inner, Pure | Approximate) or (
-        isinstance(inner, PoissonSampled) and type(inner.event) in _OUTMOST
+    return isinstance(inner, events.Pure | events.Approximate) or (
+        isinstance(inner, events.PoissonSampled) and type(inner.event) in _OUTMOST
     )
 
 
-def losses(event: Replaced, count: int) -> Losses:
+def losses(event: events.Replaced, count: int) -> Losses:
     """Return what is lost by `count` runs."""
     match event.event:
-        case Pure(epsilon=epsilon):
+        case events.Pure(epsilon=epsilon):
             return power(_claimed(epsilon, 0.0), count)
-        case Approximate(epsilon=epsilon, delta=delta):
+        case events.Approximate(epsilon=epsilon, delta=delta):
             return power(_claimed(epsilon, float(delta)), count)
-        case PoissonSampled(event=noise, rate=rate):
+        case events.PoissonSampled(event=noise, rate=rate):
             return _sampled(noise, rate, count)
     raise KeyError(event.kind)
 
@@ -110,7 +100,7 @@ def _claimed(epsilon: Fraction, delta: float) -> Losses:
 
 
 @lru_cache(maxsize=1024)
-def _sampled(noise: Gaussian | Laplace, rate: Fraction, count: int) -> Losses:
+def _sampled(noise: events.Gaussian | events.Laplace, rate: Fraction, count: int) -> Losses:
     first, second = _mixtures(noise, float(rate))
     fine = np.log(first) - np.log(second)
     deviation = math.sqrt(first @ (fine - first @ fine) ** 2)
@@ -127,11 +117,11 @@ def _sampled(noise: Gaussian | Laplace, rate: Fraction, count: int) -> Losses:
     return power(one, count)
 
 
-def _mixtures(noise: Gaussian | Laplace, rate: float) -> tuple[Floats, Floats]:
+def _mixtures(noise: events.Gaussian | events.Laplace, rate: float) -> tuple[Floats, Floats]:
     """Return the masses of outputs, cell by cell, where the one unit may be sampled and where the other may."""
     from scipy.special import ndtr
 
-    if isinstance(noise, Gaussian):
+    if isinstance(noise, events.Gaussian):
         shift = math.sqrt(noise.sensitivity_squared / noise.variance)
     else:
         shift = float(noise.sensitivity / noise.scale)
@@ -142,7 +132,7 @@ def _mixtures(noise: Gaussian | Laplace, rate: float) -> tuple[Floats, Floats]:
     def masses(centre: float) -> Floats:
         """Return the noise's mass between the edges, by differences of the nearer tail."""
         outputs = edges - centre
-        near = ndtr(-np.abs(outputs)) if isinstance(noise, Gaussian) else np.exp(-np.abs(outputs)) / 2
+        near = ndtr(-np.abs(outputs)) if isinstance(noise, events.Gaussian) else np.exp(-np.abs(outputs)) / 2
         left, right = np.diff(near), -np.diff(near)
         found: Floats = np.where(outputs[1:] <= 0, left, np.where(outputs[:-1] >= 0, right, 1 - near[1:] - near[:-1]))
         return found

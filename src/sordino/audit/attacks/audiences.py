@@ -16,17 +16,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sordino.arguments import Number, rational, whole
 from sordino.errors import ArgumentError
 
 from .asking import Asker, Interview, select
-from .drawing import draw_contrasts, paper
+from .drawing import Figure, draw_contrasts, paper
 from .rates import Contrast, Rate
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)

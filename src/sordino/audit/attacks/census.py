@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,9 @@ from sordino.arguments import rational, whole
 from sordino.errors import ArgumentError
 
 from .constraints import constraints_of
-from .drawing import MUTED, PRIVATE, RAW, side_by_side
+from .drawing import MUTED, PRIVATE, RAW, Axes, Figure, side_by_side
 from .integer_program import Columns, Program
 from .published import Fact, Place, Record
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Histogram = NDArray[np.int64]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,10 +20,7 @@ from sordino.arguments import whole
 from sordino.errors import ArgumentError
 
 from .asking import Asker, Interview, select
-from .drawing import INK, MUTED, PRIVATE, RAW, paper
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .drawing import INK, MUTED, PRIVATE, RAW, Figure, paper
 
 Two = tuple[Asker, Asker]
 

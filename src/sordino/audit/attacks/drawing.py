@@ -12,8 +12,10 @@ from sordino.errors import UnsupportedError
 from .rates import Contrast, Rate
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure as Figure
+else:
+    Axes = Figure = Any  # names for annotations: matplotlib is loaded by whoever draws
 
 INK, MUTED, GRID = "#1d2433", "#6b7385", "#e7e9ef"
 RAW, PRIVATE, THIRD = "#d1495b", "#1b6ca8", "#b7791f"

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +26,8 @@ from sordino.arguments import Number, numbers, probability, rational, whole
 from sordino.errors import ArgumentError
 
 from .doubles import ANY_DOUBLE, FloatSampler, lowest_bit, reachable
-from .drawing import PRIVATE, RAW, side_by_side
+from .drawing import PRIVATE, RAW, Axes, Figure, side_by_side
 from .rates import Rate, share_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Draw = Callable[[float, int], Any]
 """Returns so many independent outputs for a true answer."""

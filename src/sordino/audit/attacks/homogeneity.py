@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +27,9 @@ from sordino.arguments import Number
 
 from .anonymity import coarsened
 from .beliefs import Beliefs, by_class, by_noisy_counts, odds
-from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, draw_rates, paper
+from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, Figure, draw_rates, paper
 from .rates import Rate, share_of
 from .tables import arrow, shared_codes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _RULED_OUT = 3
 

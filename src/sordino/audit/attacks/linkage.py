@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +25,9 @@ from numpy.typing import NDArray
 from sordino.arguments import Number
 from sordino.errors import ArgumentError
 
-from .drawing import RAW, THIRD, draw_contrasts, draw_rates, paper
+from .drawing import RAW, THIRD, Figure, draw_contrasts, draw_rates, paper
 from .rates import Contrast, Rate, share_of
 from .tables import arrow, claimed_by, codes_of_any, combined, count_column, numbers_in, shared_codes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Codes = NDArray[np.int64]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,8 @@ from sordino.accounting.tradeoff import TradeOff
 from sordino.arguments import array, numbers, one_of, rational, whole
 from sordino.errors import ArgumentError
 
+from .drawing import Figure
 from .roc import Roc, draw_rocs
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 METHODS = ("likelihood ratio", "distance", "inner product")
 _FLOOR = 1e-3

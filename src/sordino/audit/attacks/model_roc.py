@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from sordino.accounting.curve import Floats
 from sordino.arguments import Number, probability, rational
 
-from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, paper
+from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, Axes, Figure, paper
 from .limits import most_found
 from .rates import share_of
 from .roc import Roc
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from .models import ModelMembership
 
 _LEAST_SHOWN = 1e-4

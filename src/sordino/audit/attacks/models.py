@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,8 @@ from sordino.audit.dice import dice
 from sordino.audit.progress import bar
 from sordino.errors import ArgumentError
 
+from .drawing import Figure
 from .model_roc import MembershipRoc
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Flags = NDArray[np.bool_]
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +24,10 @@ from numpy.typing import NDArray
 from sordino.arguments import Number, whole
 from sordino.errors import ArgumentError
 
-from .drawing import INK, MUTED, RAW, THIRD, draw_contrasts, paper
+from .drawing import INK, MUTED, RAW, THIRD, Figure, draw_contrasts, paper
 from .rates import Contrast, Rate, share_of
 from .scoreboard import best_matches, in_parts
 from .tables import arrow, claimed_by, count_column, numbers_in, shared_codes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +24,8 @@ from sordino.arguments import array, numbers, one_of, rational, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-from .drawing import INK, PRIVATE, RAW, side_by_side
+from .drawing import INK, PRIVATE, RAW, Axes, Figure, side_by_side
 from .integer_program import Program
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 Bits = NDArray[np.bool_]
 

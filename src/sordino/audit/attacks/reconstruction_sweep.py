@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,11 +18,8 @@ from sordino.arguments import numbers, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-from .drawing import INK, MUTED, PRIVATE, RAW, paper
+from .drawing import INK, MUTED, PRIVATE, RAW, Figure, paper
 from .reconstruction import reconstruct, subset_counts
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _RATIOS = tuple(np.geomspace(0.05, 20, 12))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,9 @@ from sordino.accounting.tradeoff import TradeOff
 from sordino.arguments import Number, numbers, probability
 from sordino.errors import ArgumentError
 
-from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, paper
+from .drawing import INK, MUTED, PRIVATE, RAW, THIRD, Figure, paper
 from .limits import most_found
 from .rates import Rate, share_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _THRESHOLDS = 40
 _COLOURS = (RAW, PRIVATE, "#3a8f5c", "#8a5fbf")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,13 +26,10 @@ from scipy import sparse
 from sordino.arguments import Number
 from sordino.errors import ArgumentError
 
-from .drawing import RAW, THIRD, draw_contrasts, draw_rates, paper
+from .drawing import RAW, THIRD, Figure, draw_contrasts, draw_rates, paper
 from .rates import Contrast, Rate, share_of
 from .scoreboard import best_matches, in_parts
 from .tables import arrow, claimed_by, shared_codes
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Codes = NDArray[np.int64]
 _ECCENTRICITY = 1.5

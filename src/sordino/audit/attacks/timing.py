@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,7 @@ from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
 from .dependence import Dependence, dependence
-from .drawing import INK, PRIVATE, RAW, side_by_side
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from .drawing import INK, PRIVATE, RAW, Axes, Figure, side_by_side
 
 Clock = Callable[[], float]
 _COLOURS = (RAW, PRIVATE, "#3a8f5c", "#8a5fbf", "#b7791f")

@@ -16,15 +16,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sordino.arguments import whole
 
 from .asking import Asker, Interview, select
-from .drawing import INK, PRIVATE, RAW, paper
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .drawing import INK, PRIVATE, RAW, Figure, paper
 
 
 @dataclass(frozen=True)

@@ -10,18 +10,8 @@ import typer
 from sordino.errors import ArgumentError
 from sordino.serve.commands.place import JsonOption
 
+from . import showing
 from .calling import load_callable
-from .showing import (
-    ConfidenceOption,
-    DeltaOption,
-    EpsilonOption,
-    EventOption,
-    MuOption,
-    SeedOption,
-    bar,
-    claim_of,
-    conclude,
-)
 
 _NEIGHBOURS = ("scalars", "lists", "without_one")
 
@@ -33,10 +23,10 @@ def mechanism(
             help="package.module:release, called as release(value, n) for n outputs; or a name of sordino's."
         ),
     ],
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    event: EventOption = None,
+    epsilon: showing.EpsilonOption = None,
+    delta: showing.DeltaOption = None,
+    mu: showing.MuOption = None,
+    event: showing.EventOption = None,
     pair: Annotated[
         tuple[str, str] | None, typer.Option("--pair", help="Two neighbouring inputs, in JSON: --pair 0 1.")
     ] = None,
@@ -52,20 +42,20 @@ def mechanism(
         str | None, typer.Option(help="How far one unit moves the input of sordino's mechanism; 1 if left out.")
     ] = None,
     draws: Annotated[int, typer.Option(min=100, help="Outputs to draw on each side.")] = 200_000,
-    confidence: ConfidenceOption = 0.99,
-    seed: SeedOption = None,
+    confidence: showing.ConfidenceOption = 0.99,
+    seed: showing.SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Measure a mechanism's ε from below. Exit code 1: its claim is refuted."""
     from sordino.audit.measuring import measure
 
-    claim, pairs = claim_of(epsilon, delta, mu, event), _pairs(pair, neighbours)
+    claim, pairs = showing.claim_of(epsilon, delta, mu, event), _pairs(pair, neighbours)
     judged = (
         _theirs(subject, pairs, each=each) if ":" in subject else _ours(subject, parameters or [], sensitivity, pairs)
     )
-    with bar("draws") as told:
+    with showing.bar("draws") as told:
         found = measure(judged, claim, draws=draws, confidence=confidence, seed=seed, progress=told)
-    conclude(found, refuted=found.refuted, as_json=as_json)
+    showing.conclude(found, refuted=found.refuted, as_json=as_json)
 
 
 def _theirs(path: str, pairs: Any, *, each: bool) -> Any:

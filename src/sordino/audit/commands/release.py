@@ -10,7 +10,7 @@ import typer
 
 from sordino.errors import ArgumentError
 from sordino.serve.commands.ledger import key_text
-from sordino.serve.commands.place import JsonOption, read_text
+from sordino.serve.commands.place import JsonOption, read_bytes, read_text
 
 from .showing import conclude
 
@@ -32,7 +32,7 @@ def release(
     from sordino.ledger.keys import VerifyingKey
 
     text, public = read_text(file), VerifyingKey.parse(key_text(key)).text
-    body = None if released is None else _bytes(released)
+    body = None if released is None else read_bytes(released)
     kind = _kind(text)
     if kind == "receipt":
         checked = check_receipt(text, public, body)
@@ -56,10 +56,3 @@ def _kind(text: str) -> str | None:
     if not isinstance(found, dict):
         return None
     return "report" if "report" in found else "receipt" if "reserved" in found else None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise ArgumentError(f"{path} cannot be read; check the path", "SRD-A004") from None

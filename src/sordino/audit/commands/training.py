@@ -9,18 +9,8 @@ import typer
 from sordino.errors import ArgumentError
 from sordino.serve.commands.place import JsonOption
 
+from . import showing
 from .calling import load_callable
-from .showing import (
-    ConfidenceOption,
-    DeltaOption,
-    EpsilonOption,
-    EventOption,
-    MuOption,
-    SeedOption,
-    bar,
-    claim_of,
-    conclude,
-)
 
 
 def training(
@@ -33,19 +23,19 @@ def training(
     trainings: Annotated[
         int, typer.Option(min=1, help="With --many-runs: how many with the canary, and without.")
     ] = 1000,
-    epsilon: EpsilonOption = None,
-    delta: DeltaOption = None,
-    mu: MuOption = None,
-    event: EventOption = None,
-    confidence: ConfidenceOption = 0.95,
-    seed: SeedOption = None,
+    epsilon: showing.EpsilonOption = None,
+    delta: showing.DeltaOption = None,
+    mu: showing.MuOption = None,
+    event: showing.EventOption = None,
+    confidence: showing.ConfidenceOption = 0.95,
+    seed: showing.SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Audit a training. Exit code 1: its claim is refuted."""
     if one_run == many_runs:
         raise ArgumentError("say how to audit: --one-run (many canaries) or --many-runs (one canary)", "SRD-A003")
-    claim, called = claim_of(epsilon, delta, mu, event), load_callable(train)
-    with bar("training") as told:
+    claim, called = showing.claim_of(epsilon, delta, mu, event), load_callable(train)
+    with showing.bar("training") as told:
         if one_run:
             from sordino.audit.training.one_run import one_run as audit_one_run
 
@@ -54,4 +44,4 @@ def training(
             from sordino.audit.training.many_runs import many_runs as audit_many_runs
 
             found = audit_many_runs(called, claim, trainings=trainings, confidence=confidence, seed=seed, progress=told)
-    conclude(found, refuted=found.refuted, as_json=as_json)
+    showing.conclude(found, refuted=found.refuted, as_json=as_json)

@@ -33,7 +33,7 @@ def overspend(line: Line, dataset: str, sql: str, runs: int = 16) -> Probed:
     words = f"{granted} of {runs} granted, {after.charges - before.charges} charged, used part {after.used:.4g}"
     note.check(after.used <= 1, "a budget is used beyond its cap", words, *steps)
     note.check(granted <= after.charges - before.charges, "more is answered than charged", words, *steps)
-    if _counts_sums(before.plain):
+    if before.plain.get("calculus") == "pure":
         note.check(granted <= _SHARES, "more is granted than is left", f"{words}; {_SHARES} fit", *steps)
     one_more = line.run({"dataset": dataset, "sql": sql, "epsilon": str(Decimal(repr(before.remaining)))})
     note.check(one_more.status != 200, "what is spent can be spent again", "all that was left, once more", *steps)
@@ -49,7 +49,3 @@ def _may_run(price: Any) -> bool:
         case {"fits": True}:
             return True
     return False
-
-
-def _counts_sums(budget: Any) -> bool:
-    return bool(budget.get("calculus") == "pure")

@@ -29,14 +29,13 @@ from sordino.errors import ArgumentError
 from . import tampering
 from .authorizing import authorize
 from .canaries import Ears
-from .finding import Probed
+from .finding import Probed, ServiceAudit
 from .line import Line, SilentServiceError
 from .oracle import Oracle
 from .overspending import overspend
 from .questions import Grammar
 from .refusing import refuse
 from .replaying import replay
-from .result import ServiceAudit
 from .timing import compare_times
 from .values import measure_values
 

@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import toeplitz
+from scipy.special import logsumexp
 
 from sordino.accounting.curve import Floats
+from sordino.accounting.events import Correlated
 from sordino.arguments import Number, array, rational, whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
@@ -77,6 +80,26 @@ class GradientCanaries:
         if share == 1:
             return np.asarray(gain.sum(axis=0))
         return np.asarray(np.logaddexp(np.log1p(-share), np.log(share) + gain).sum(axis=0))
+
+    def correlated_likelihoods(self, released: Floats, event: Correlated, *, clip: Number = 1) -> Floats:
+        """Return what `likelihoods` does where noise is correlated over steps, as `event` says, and order is separated.
+
+        The sums that were `released`, decoded, one a row, are encoded again, so that their noise is white: y = Cx + z.
+        A canary comes in every b-th step from one of the first b on, nobody knows which, so this is the mean over b
+        matched filters, each the sum of the columns of C at which it would come.
+        """
+        steps = np.atleast_2d(released)[:, self.coordinates]
+        if len(steps) != event.steps:
+            raise ArgumentError(f"the event has {event.steps} steps, but {len(steps)} were released", "SRD-A003")
+        length = float(rational("clip", clip, above=0))
+        spread = float(event.variance / event.sensitivity_squared) ** 0.5 * length
+        column = np.zeros(event.steps)
+        column[: len(event.coefficients)] = event.coefficients
+        encode = toeplitz(column, np.zeros(event.steps))
+        patterns = np.stack([encode[:, first :: event.separation].sum(axis=1) for first in range(event.separation)])
+        filters = patterns * (min(self.size, length) / spread)
+        gains = filters @ (encode @ steps) / spread - (filters**2).sum(axis=1, keepdims=True) / 2
+        return np.asarray(logsumexp(gains, axis=0) - np.log(event.separation))
 
 
 @dataclass(frozen=True)

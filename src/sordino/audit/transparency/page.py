@@ -43,8 +43,8 @@ def page(told: Report) -> str:
     environment.filters |= {
         "percent": percent,
         "price": price_words,
-        "capital": _capital,
-        "label": _label,
+        "capital": lambda text: text[:1].upper() + text[1:],
+        "label": lambda name: name.replace("_", " "),
         "tight": _tight,
     }
     content = told.content
@@ -111,11 +111,3 @@ def _text(value: Any) -> str:
 def _tight(text: str) -> str:
     """Keep letters and their numbers on one line."""
     return text.replace(" = ", "\u00a0=\u00a0").replace("e-0", "e\u22120").replace("± ", "±\u00a0")
-
-
-def _label(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

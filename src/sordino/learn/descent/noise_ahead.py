@@ -1,47 +1,72 @@
 """Exact noise for the next step, drawn on a thread of its own while this step computes gradients.
 
+The thread goes ahead by so many draws at most, which bounds the memory. When a step wants its noise, what is missing is
+drawn by the thread from the front and by the caller from the end, until they meet.
+
 **Guarantee**: every draw is used once: it is handed out by a queue and kept nowhere. Noise does not depend on data, so
-when it is drawn does not matter; what is drawn and never used is dropped.
+when and by whom it is drawn does not matter; what is drawn and never used is dropped.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sordino.noise.law import Drawable
 
-_PIECE = 1 << 18
+_PIECE = 1 << 17
+"""Draws that are made at once: few enough to stay in the processor's cache."""
+
+_AHEAD = 6
+"""How many pieces are drawn before they are wanted."""
+
+_NARROW = np.iinfo(np.int32)
+
+Piece = NDArray[Any]
+"""Whole numbers: int32 where all of them fit, which takes half the memory, else int64."""
 
 
 class NoiseAhead:
-    """Draws of `law`, `size` at a time, one array ahead. Used in a ``with``."""
+    """Draws of `law`, `size` for each step. Used in a ``with``."""
 
     def __init__(self, law: Drawable, size: int) -> None:
         self._law = law
-        self._size = size
+        self._sizes = [min(_PIECE, size - start) for start in range(0, size, _PIECE)]
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="noise")
-        self._next: Future[NDArray[np.int64]] = self._pool.submit(self._draw)
+        self._begun = self._begin(self._sizes[:_AHEAD])
+
+    def pieces(self) -> Iterator[Piece]:
+        """Yield the fresh draws of one step, piece by piece, and begin those of the next."""
+        first = self._begun or self._begin(self._sizes[:_AHEAD])  # nothing is begun after a step that failed
+        begun, self._begun = first + self._begin(self._sizes[_AHEAD:]), []
+        rest: list[Piece] = []
+        while begun and begun[-1].cancel():
+            rest.append(self._draw(self._sizes[len(begun) - 1]))
+            begun.pop()
+        while begun:
+            yield begun.pop(0).result()
+        while rest:
+            yield rest.pop()
+        self._begun = self._begin(self._sizes[:_AHEAD])
 
     def take(self) -> NDArray[np.int64]:
-        """Return an array of fresh draws, and begin the next."""
-        found = self._next.result()
-        self._next = self._pool.submit(self._draw)
-        return found
+        """Return the fresh draws of one step in one array, and begin those of the next."""
+        return np.concatenate([piece.astype(np.int64, copy=False) for piece in self.pieces()])
 
-    def _draw(self) -> NDArray[np.int64]:
-        whole = np.empty(self._size, dtype=np.int64)
-        for start in range(0, self._size, _PIECE):  # pieces stay in the processor's cache
-            piece = whole[start : start + _PIECE]
-            piece[:] = self._law.draw(len(piece))
-        return whole
+    def _begin(self, sizes: list[int]) -> list[Future[Piece]]:
+        return [self._pool.submit(self._draw, size) for size in sizes]
+
+    def _draw(self, size: int) -> Piece:
+        wide = self._law.draw(size)
+        fits = _NARROW.min <= wide.min() and wide.max() <= _NARROW.max
+        return wide.astype(np.int32) if fits else wide
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._next.cancel()
-        self._pool.shutdown(wait=True)
+        self._pool.shutdown(wait=True, cancel_futures=True)

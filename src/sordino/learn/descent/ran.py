@@ -33,10 +33,12 @@ class Run:
     budget: DataAccount[Any]
     recipe: Recipe
     settled: tuple[Trained, ...]
+    last: nn.Module
+    """The model as it was trained last; `model` itself, unless that has averaged weights."""
 
     @property
     def receipt(self) -> Any:
-        """The signed receipt of the last tranche, which names the weights; None where the account has no ledger."""
+        """The signed receipt of the last tranche, which names the weights of `last`; None without a ledger."""
         return self.settled[-1].receipt if self.settled else None
 
     def score(self, examples: Examples, *, epsilon: Number, budget: DataAccount[Any] | None = None) -> Score:

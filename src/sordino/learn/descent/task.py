@@ -27,6 +27,21 @@ def per_example(loss: Loss) -> Loss:
     return alone
 
 
+class InClips:
+    """A loss in units of the clip: then every gradient is, and all are clipped to 1, whatever the clip is by now.
+
+    So a clip that adapts, which is public, changes neither the bound of a sum nor its grid nor its noise.
+    """
+
+    def __init__(self, loss: Loss) -> None:
+        self.clip = 1.0
+        self._loss = loss
+
+    def __call__(self, *given: Tensor) -> Tensor:
+        """Return the losses, divided by the clip."""
+        return self._loss(*given) / self.clip
+
+
 def fields_of(examples: Examples, model: nn.Module) -> tuple[tuple[Field, ...], Field]:
     """Return what inputs and targets hold: whole targets are classes, as many as declared or as the model knows."""
     *inputs, target = examples.like

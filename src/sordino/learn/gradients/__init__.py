@@ -3,7 +3,8 @@
 From the ground up: ``rounding`` (norms never under-estimated), ``forms`` (how gradients are held), ``place`` (where a
 batch lies in a tensor), a rule for each kind of call (``linear``, ``convolution``, ``embedding``, ``normalization``,
 ``recurrent``, ``attention``, ``bare``), ``score`` and ``listening`` (which call is what), ``passing`` (one pass over a
-batch), ``rehearsal`` (what is tried on made-up data first), ``batching``, ``clipping``, and ``clipped``, the door.
+batch), ``sizing`` (how many units at a time), ``rehearsal`` (what is tried on made-up data first), ``batching``,
+``clipping``, and ``clipped``, the door.
 """
 
 from .clipped import ClippedGradients, Sums

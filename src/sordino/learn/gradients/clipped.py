@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from sordino.arguments import whole
 from sordino.errors import ArgumentError, RunError
 
-from .batching import NOBODY, seated, seated_by_owner, taken, weights
+from .batching import NOBODY, Seating, seated, seated_by_owner, taken, weights
 from .clipping import FLAT, Clipping
 from .forms import ROUNDINGS, Form, Stacked
 from .made_up import Field
@@ -43,6 +43,12 @@ class Sums:
 
     gradients: dict[str, Tensor]
     norms: Tensor
+    memory: Tensor | None = None
+    """Where all sums follow each other, if they have one type."""
+
+    def flat(self) -> Tensor:
+        """Return all sums, one after another."""
+        return torch.cat([each.flatten() for each in self.gradients.values()]) if self.memory is None else self.memory
 
     def within(self, clip: float) -> int:
         """Return how many units have norms of at most `clip`."""
@@ -53,9 +59,10 @@ class ClippedGradients:
     """Sums of clipped gradients of a model and a loss; see the module for what is guaranteed.
 
     A unit is an example, or all the examples of one owner, clipped as one. `micro_batch` units go through the model at
-    a time, always as many: missing ones are padded and count exactly nothing. `views` is how many augmented views of
-    each example are given, averaged before clipping; `per_owner` how many examples of one owner share a pass (owners
-    with more take several).
+    a time, always as many: missing ones are padded and count exactly nothing. Left out, it is chosen by memory and
+    speed, so that the `likely` number of units of a sum needs a few full passes (see `sizing`). `views` is how many
+    augmented views of each example are given, averaged before clipping; `per_owner` how many examples of one owner
+    share a pass (owners with more take several).
 
     >>> model = nn.Linear(3, 2)
     >>> clipped = ClippedGradients(model, nn.CrossEntropyLoss(reduction="none"),
@@ -75,7 +82,8 @@ class ClippedGradients:
         clip: float,
         clipping: str = FLAT,
         stability: float = 0.01,
-        micro_batch: int = 64,
+        micro_batch: int | None = None,
+        likely: int = 64,
         views: int = 1,
         per_owner: int = 1,
         bfloat16: bool = False,
@@ -86,10 +94,11 @@ class ClippedGradients:
         rows = whole("per_owner", per_owner, least=1, most=2**16)
         if rows > 1 and self._views > 1:
             raise ArgumentError("either views of examples or owners of examples, not both", "SRD-T102")
-        self._batch = Batch(whole("micro_batch", micro_batch, least=1, most=2**20), rows * self._views)
+        units = likely if micro_batch is None else micro_batch
+        largest = Batch(whole("micro_batch", units, least=1, most=2**20), rows * self._views)
         self._task = Task(model, loss, bfloat16)
-        found = rehearsed(self._task, self._inputs, targets, self._batch)
-        self._pass, self.movable = found.way, found.movable
+        found = rehearsed(self._task, self._inputs, targets, largest, fit=micro_batch is None)
+        self._pass, self._batch, self.movable = found.way, found.batch, found.movable
         self._names = list(self._task.trained)
         self._parts = Clipping(clip, clipping, stability).parts(self._names)
         self.clipping = Clipping(clip, clipping, stability)
@@ -102,6 +111,11 @@ class ClippedGradients:
     one is what a random choice for all leaves to the others, sums with and without a unit can be compared seat by seat.
     Where a unit is replaced, never removed, or the sampler keeps a place for everybody, seats are fixed anyway.
     """
+
+    @property
+    def micro_batch(self) -> int:
+        """How many units go through the model at a time."""
+        return self._batch.units
 
     @property
     def clip(self) -> float:
@@ -154,7 +168,7 @@ class ClippedGradients:
             ) from None
 
     def _sum(self, inputs: tuple[Tensor, ...], targets: Tensor, owner: Tensor | None, seats: Tensor | None) -> Sums:
-        totals = {name: torch.zeros_like(value) for name, value in self._task.trained.items()}
+        memory, totals = _zeros(self._task.trained)
         norms = [torch.zeros(0, dtype=torch.float64)]
         count = len(targets)
         if self._views > 1:
@@ -164,8 +178,8 @@ class ClippedGradients:
         for seating in seatings:
             passes = [self._examples(inputs, targets, places) for places in seating.places]
             forms = [self._pass(self._task, examples, seating.batch) for examples in passes]
-            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms))[seating.taken])
-        return Sums(totals, torch.cat(norms))
+            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms), seating)[seating.taken])
+        return Sums(totals, torch.cat(norms), memory)
 
     def _examples(self, inputs: tuple[Tensor, ...], targets: Tensor, places: Tensor) -> Examples:
         """Return the rows at their places; one with a number that its field does not have is nobody's."""
@@ -177,11 +191,13 @@ class ClippedGradients:
             rows = [taken(each, places) for each in (*inputs, targets)]
         return Examples(tuple(rows[:-1]), rows[-1], weights(places, 1 / self._views))
 
-    def _add(self, totals: dict[str, Tensor], forms: dict[str, Form]) -> Tensor:
+    def _add(self, totals: dict[str, Tensor], forms: dict[str, Form], seating: Seating) -> Tensor:
         """Add a pass's gradients, clipped, to the totals; return the units' norms."""
         with torch.no_grad():
             squares = self._squares(forms)
-            factors = self.clipping.factors(squares)
+            empty = torch.ones(seating.batch.units, dtype=torch.bool)
+            empty[seating.taken] = False
+            factors = [factor.masked_fill(empty, 0) for factor in self.clipping.factors(squares)]
             norms = torch.stack(squares).sum(0).sqrt()
             unfit = ~norms.isfinite()
             for name, form in forms.items():
@@ -198,6 +214,16 @@ class ClippedGradients:
         for name, form in forms.items():
             squares[self._parts[name]] += form.squared_norms()
         return squares
+
+
+def _zeros(trained: dict[str, Tensor]) -> tuple[Tensor | None, dict[str, Tensor]]:
+    """Return zeros for every parameter, and the memory in which they follow each other if they have one type."""
+    if len({value.dtype for value in trained.values()}) > 1:
+        return None, {name: torch.zeros(value.shape, dtype=value.dtype) for name, value in trained.items()}
+    dtype = next(iter(trained.values())).dtype
+    memory = torch.zeros(sum(value.numel() for value in trained.values()), dtype=dtype)
+    parts = memory.split([value.numel() for value in trained.values()])
+    return memory, {name: part.view(value.shape) for (name, value), part in zip(trained.items(), parts, strict=True)}
 
 
 def _added(forms: list[dict[str, Form]]) -> dict[str, Form]:

@@ -7,6 +7,7 @@ transposed convolution input and output change roles.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -17,8 +18,8 @@ from torch import Tensor
 from .forms import Stacked
 from .rule import Call, Forms, Rule, rule, summed, working
 
-_AT_ONCE = 32
-"""Examples whose windows are laid out together: few enough to stay in the processor's cache."""
+_AT_ONCE = 1 << 19
+"""How many numbers the windows that are laid out together hold at most: few enough to stay in the processor's cache."""
 
 
 def _each(value: Any, dims: int) -> tuple[int, ...]:
@@ -35,16 +36,45 @@ def _margins(call: Call, kernel: tuple[int, ...], dilation: tuple[int, ...]) -> 
     return [(size, size) for size in _each(padding, len(kernel))]
 
 
-def _windows(
-    values: Tensor, kernel: tuple[int, ...], stride: tuple[int, ...], dilation: tuple[int, ...], counts: tuple[int, ...]
-) -> Tensor:
-    """Return the windows of padded `values` (examples, channels, …) as (examples, channels × kernel, positions)."""
-    examples, channels, *steps = values.stride()
-    sizes = (*values.shape[:2], *kernel, *counts)
-    within = [step * wide for step, wide in zip(steps, dilation, strict=True)]
-    across = [step * wide for step, wide in zip(steps, stride, strict=True)]
-    view = values.as_strided(sizes, (examples, channels, *within, *across), values.storage_offset())
-    return view.reshape(len(values), values.shape[1] * prod(kernel), prod(counts))
+@dataclass(frozen=True)
+class _Sliding:
+    """How a kernel slides over padded values: public sizes, one for each dimension."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    dilation: tuple[int, ...]
+    counts: tuple[int, ...]
+
+    def by_channel(self, channels: int) -> bool:
+        """Tell whether windows are better laid out channel by channel, each a run of positions.
+
+        Otherwise they are laid out position by position, each a run of channels. Longer runs are copied faster.
+        """
+        return self.counts[-1] > channels * (self.kernel[-1] if self.dilation[-1] == 1 else 1)
+
+    def windows(self, values: Tensor, groups: int, by_channel: bool) -> Tensor:
+        """Return the windows of `values` (examples, channels, …) as (examples × groups, positions, size of a window).
+
+        A window's numbers are in the order (channels, kernel) or (kernel, channels).
+        """
+        first = values if by_channel else values.movedim(1, -1).contiguous().movedim(-1, 1)
+        example, channel, *steps = first.stride()
+        each = first.shape[1] // groups
+        outermost = [(len(first), example), (groups, each * channel)]
+        channels = (each, channel)
+        within = [(size, step * wide) for size, step, wide in zip(self.kernel, steps, self.dilation, strict=True)]
+        across = [(count, step * wide) for count, step, wide in zip(self.counts, steps, self.stride, strict=True)]
+        if by_channel:
+            view = _strided(first, [*outermost, channels, *within, *across])
+            return view.reshape(len(first) * groups, -1, prod(self.counts)).transpose(1, 2)
+        view = _strided(first, [*outermost, *across, *within, channels])
+        return view.reshape(len(first) * groups, prod(self.counts), -1)
+
+
+def _strided(values: Tensor, dims: list[tuple[int, int]]) -> Tensor:
+    """Return a view with so many entries, so far apart, in each dimension."""
+    sizes, strides = zip(*dims, strict=True)
+    return values.as_strided(sizes, strides, values.storage_offset())
 
 
 def _convolution(transposed: bool) -> Callable[[Call, Tensor, Tensor], Forms]:
@@ -61,27 +91,31 @@ def _convolution(transposed: bool) -> Callable[[Call, Tensor, Tensor], Forms]:
 def _weights(call: Call, values: Tensor, gradient: Tensor, transposed: bool) -> Tensor:
     """Return each unit's gradient with respect to the weights; some examples at a time, so that windows stay small."""
     shape = call["weight"].shape
-    kernel = tuple(shape[2:])
+    kernel, groups = tuple(shape[2:]), call["groups"]
     stride, dilation = _each(call["stride"], len(kernel)), _each(call["dilation"], len(kernel))
     margins = [size for margin in reversed(_margins(call, kernel, dilation)) for size in margin]
     outer, inner = (values, gradient) if transposed else (gradient, values)
-    units, rows = values.shape[:2]
     outer, inner = outer.flatten(0, 1), inner.flatten(0, 1)
     padded = F.pad(inner, margins) if any(margins) else inner
-    found = outer.new_empty(len(outer), call["groups"], shape[0] // call["groups"], shape[1:].numel())
-    for start in range(0, len(outer), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        windows = _windows(padded[some], kernel, stride, dilation, tuple(outer.shape[2:]))
-        _multiply(outer[some].flatten(2), windows, found[some])
-    return found.reshape(units, *shape) if rows == 1 else found.reshape(units, rows, *shape).sum(1)
+    sliding = _Sliding(kernel, stride, dilation, tuple(outer.shape[2:]))
+    by_channel = sliding.by_channel(shape[1])
+    found = outer.new_empty(len(outer) * groups, shape[0] // groups, shape[1:].numel())
+    at_once = max(1, _AT_ONCE // (groups * shape[1:].numel() * prod(sliding.counts)))
+    for start in range(0, len(outer), at_once):
+        some = slice(start, start + at_once)
+        windows = sliding.windows(padded[some], groups, by_channel)
+        left = outer[some].reshape(len(windows), -1, windows.shape[1])
+        torch.bmm(left, windows, out=found[start * groups : (start + at_once) * groups])
+    return _by_unit(found, values.shape[:2], shape, by_channel)
 
 
-def _multiply(outer: Tensor, windows: Tensor, found: Tensor) -> None:
-    """Write the products of `outer` (examples, channels, positions) with `windows`, group by group, into `found`."""
-    groups = found.shape[1]
-    left = outer.reshape(len(outer) * groups, -1, outer.shape[2])
-    right = windows.reshape(len(windows) * groups, -1, windows.shape[2])
-    torch.bmm(left, right.transpose(1, 2), out=found.flatten(0, 1))
+def _by_unit(found: Tensor, sizes: torch.Size, shape: torch.Size, by_channel: bool) -> Tensor:
+    """Return what was found of each example as the gradients of units, (units, *shape), however they lie in memory."""
+    if by_channel:
+        whole = found.view(*sizes, *shape)
+    else:
+        whole = found.view(*sizes, shape[0], *shape[2:], shape[1]).movedim(-1, 3)
+    return whole[:, 0] if sizes[1] == 1 else whole.sum(1)
 
 
 def _like_convolution(

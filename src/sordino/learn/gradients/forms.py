@@ -48,6 +48,9 @@ class Form(Protocol):
     def stacked(self) -> Tensor:
         """Return the gradients, one after another."""
 
+    def one(self, unit: int) -> Tensor:
+        """Return the gradient of one unit."""
+
     def own(self, unit: int) -> tuple[Tensor, ...]:
         """Return the floats that the gradient of one unit is made of."""
 
@@ -60,7 +63,7 @@ class Stacked:
 
     def squared_norms(self) -> Tensor:
         """See `Form`."""
-        return squared_norms(self.values)
+        return squared_norms(self.values.permute(0, *self._order()))
 
     def blank(self, unfit: Tensor) -> None:
         """See `Form`."""
@@ -68,14 +71,26 @@ class Stacked:
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """See `Form`; `BLOCK` units at a time, so that few roundings follow each other."""
-        row = total.view(1, -1)
-        flat = self.values.reshape(len(self.values), -1)
-        for start in range(0, len(flat), BLOCK):
-            row.addmm_(factors[None, start : start + BLOCK], flat[start : start + BLOCK])
+        order = self._order()
+        flat = self.values.permute(0, *order).reshape(len(self.values), -1)
+        laid_out = total.permute([dim - 1 for dim in order])
+        row = laid_out.reshape(1, -1)
+        for some in _blocks(factors):
+            row.addmm_(factors[None, some], flat[some])
+        if not laid_out.is_contiguous():
+            laid_out.copy_(row.view(laid_out.shape))
+
+    def _order(self) -> list[int]:
+        """Return the dimensions of a gradient in the order of memory: whoever made it may have chosen its own."""
+        return sorted(range(1, self.values.dim()), key=self.values.stride, reverse=True)
 
     def stacked(self) -> Tensor:
         """See `Form`."""
         return self.values
+
+    def one(self, unit: int) -> Tensor:
+        """See `Form`."""
+        return self.values[unit]
 
     def own(self, unit: int) -> tuple[Tensor, ...]:
         """See `Form`."""
@@ -100,12 +115,16 @@ class Product:
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """See `Form`; `BLOCK` units at a time, so that few roundings follow each other."""
         weighted = self.left * factors[:, None]
-        for start in range(0, len(weighted), BLOCK):
-            total.addmm_(weighted[start : start + BLOCK].t(), self.right[start : start + BLOCK])
+        for some in _blocks(factors):
+            total.addmm_(weighted[some].t(), self.right[some])
 
     def stacked(self) -> Tensor:
         """See `Form`."""
         return self.left[:, :, None] * self.right[:, None, :]
+
+    def one(self, unit: int) -> Tensor:
+        """See `Form`."""
+        return self.left[unit, :, None] * self.right[unit]
 
     def own(self, unit: int) -> tuple[Tensor, ...]:
         """See `Form`."""
@@ -139,14 +158,17 @@ class Products:
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """See `Form`; in float64, for the parts may be `CANCELLATION` times larger than what they add up to."""
-        for start in range(0, len(self.left), BLOCK):
-            some = slice(start, start + BLOCK)
+        for some in _blocks(factors):
             left = (self.left[some].double() * factors[some, None, None].double()).flatten(0, 1)
             total += torch.mm(left.t(), self.right[some].double().flatten(0, 1)).to(total.dtype)
 
     def stacked(self) -> Tensor:
         """See `Form`."""
         return torch.bmm(self.left.transpose(1, 2), self.right)
+
+    def one(self, unit: int) -> Tensor:
+        """See `Form`."""
+        return torch.mm(self.left[unit].t(), self.right[unit])
 
     def own(self, unit: int) -> tuple[Tensor, ...]:
         """See `Form`."""
@@ -189,6 +211,11 @@ class Rows:
         whole[self.units, self.rows] = self.values
         return whole
 
+    def one(self, unit: int) -> Tensor:
+        """See `Form`."""
+        rows, values = self.own(unit)
+        return values.new_zeros(self.height, values.shape[1]).index_copy_(0, rows, values)
+
     def own(self, unit: int) -> tuple[Tensor, ...]:
         """See `Form`."""
         here = self.units == unit
@@ -201,6 +228,13 @@ def summed_rows(values: Tensor, places: Tensor, height: int) -> Tensor:
         return values.new_zeros(height, values.shape[1])
     found: Tensor = torch.ops.aten.embedding_dense_backward(values, places, height, -1, False)
     return found
+
+
+def _blocks(factors: Tensor) -> list[slice]:
+    """Return the units, `BLOCK` at a time, without blocks in which nobody counts."""
+    starts = range(0, len(factors), BLOCK)
+    counts = [bool(some.any()) for some in factors.split(BLOCK)]
+    return [slice(start, start + BLOCK) for start, any_counts in zip(starts, counts, strict=True) if any_counts]
 
 
 def _without(values: Tensor, unfit: Tensor) -> Tensor:

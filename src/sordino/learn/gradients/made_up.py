@@ -20,6 +20,9 @@ _KINDS = {
 }
 
 
+_PIECE = 1 << 16  # numbers that are made at once: they take eight bytes on the way
+
+
 @dataclass(frozen=True)
 class Field:
     """What one example holds: its shape and the type of its numbers; whole numbers lie in `least`, …, `below` − 1.
@@ -48,11 +51,18 @@ class Field:
     def made_up(self, count: int, first: int = 0) -> Tensor:
         """Return `count` examples, no two alike, as far as that goes; `first` is the number of the first of them."""
         each = math.prod(self.shape)
-        places = torch.arange(first * each + 1, (first + count) * each + 1, dtype=torch.float64)
-        fractions = torch.frac(places * (math.sqrt(5) - 1) / 2 + torch.frac(places * math.sqrt(2)) / 4)
-        kind = _KINDS[self.kind]
-        values = 2 * fractions - 1 if self.is_float else self.least + torch.floor(fractions * (self.below - self.least))
-        return values.to(kind).reshape(count, *self.shape)
+        found = torch.empty(count * each, dtype=_KINDS[self.kind])
+        for start, piece in zip(range(0, len(found), _PIECE), found.split(_PIECE), strict=True):
+            piece.copy_(self._values(first * each + start, len(piece)))
+        return found.view(count, *self.shape)
+
+    def _values(self, first: int, count: int) -> Tensor:
+        places = torch.arange(first + 1, first + count + 1, dtype=torch.float64)
+        fractions = places * (math.sqrt(5) - 1)
+        fractions.div_(2).add_(places.mul_(math.sqrt(2)).frac_().div_(4)).frac_()
+        if self.is_float:
+            return fractions.mul_(2).sub_(1)
+        return fractions.mul_(self.below - self.least).floor_().add_(self.least)
 
     def outside(self, values: Tensor) -> Tensor:
         """Return which rows hold a whole number that an example cannot hold."""

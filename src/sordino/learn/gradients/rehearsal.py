@@ -15,8 +15,9 @@ generator is put back. Made-up data cannot show everything: a model that mixes e
 from __future__ import annotations
 
 import copy
+import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 
@@ -31,9 +32,11 @@ from .made_up import Field
 from .passing import ByRules, Examples, Loss, Pass, Task, by_functions, one_by_one, run_backward
 from .place import Batch
 from .score import Following, Guessing, Step, UnforeseenError, UnheardError, compared, scattered
+from .sizing import units_at_once
 
 _SIZES = (13, 17)
 _FEW = 4
+_PIECE = 1 << 16
 _TRIALS = 16
 _SCALES = (1.0, 1.0, 8.0, 8.0, 64.0, 64.0)
 """What made-up floats are multiplied by in trials: a choice that a bias makes for small ones is made by large ones."""
@@ -66,24 +69,31 @@ def check(
 
 @dataclass(frozen=True)
 class Rehearsed:
-    """The best way to the units' gradients, and whether units may sit anywhere without a change of their numbers."""
+    """The best way to the units' gradients, the shape of a pass, and whether units keep their numbers in any seat."""
 
     way: Pass
+    batch: Batch
     movable: bool
 
 
-def rehearsed(task: Task, inputs: Fields, targets: Field, batch: Batch) -> Rehearsed:
-    """Return how to come to the units' gradients, once everything was tried; see the module for what is refused."""
+def rehearsed(task: Task, inputs: Fields, targets: Field, batch: Batch, *, fit: bool = False) -> Rehearsed:
+    """Return how to come to the units' gradients, once everything was tried; see the module for what is refused.
+
+    With `fit`, the units of `batch` may be more than are good to have at once: they are then cut into equal passes.
+    """
     if not task.trained:
         raise ArgumentError("every parameter of this model is frozen; unfreeze what is to be trained", "SRD-T103")
     with _aside():
         trial = replace(task, model=_nudged(task.model))
         _try_loss(trial, inputs, targets)
+        if fit:
+            few, many = (made_up(inputs, targets, count) for count in (_FEW, 2 * _FEW))
+            batch = replace(batch, units=units_at_once(trial, few, many, batch.rows, batch.units))
         way = _way(trial, inputs, targets)
         for number in range(_TRIALS):
             _try_independence(trial, way, inputs, targets, Batch(_FEW, batch.rows), number)
         _try_independence(trial, way, inputs, targets, batch, 0)
-        return Rehearsed(way, _is_movable(trial, way, inputs, targets, batch))
+        return Rehearsed(way, batch, _is_movable(trial, way, inputs, targets, batch))
 
 
 @contextmanager
@@ -98,8 +108,11 @@ def _nudged(model: nn.Module) -> nn.Module:
     with torch.no_grad():
         for parameter in trial.parameters():
             if parameter.is_floating_point() and parameter.numel():
-                nudge = Field(tuple(parameter.shape)).made_up(1)[0].to(parameter.dtype)
-                parameter.add_(nudge * 0.1 / max(1, parameter[0].numel() if parameter.dim() else 1) ** 0.5)
+                size = 0.1 / max(1, parameter[0].numel() if parameter.dim() else 1) ** 0.5
+                flat = parameter.data.view(-1) if parameter.is_contiguous() else parameter.data.reshape(-1)
+                for start, piece in zip(range(0, len(flat), _PIECE), flat.split(_PIECE), strict=True):
+                    piece.add_(Field().made_up(len(piece), start).to(parameter.dtype) * size)
+                parameter.data.copy_(flat.view_as(parameter))
     return trial
 
 
@@ -113,6 +126,12 @@ def made_up(inputs: Fields, targets: Field, count: int, first: int = 0) -> Examp
 def _losses(task: Task, examples: Examples) -> Tensor:
     torch.manual_seed(0)  # the same dropout each time
     return task.losses(examples)
+
+
+def _bare_losses(task: Task, examples: Examples) -> Tensor:
+    """Return the losses, and keep nothing for a way back."""
+    with torch.no_grad():
+        return _losses(task, examples)
 
 
 def _try_loss(task: Task, inputs: Fields, targets: Field) -> None:
@@ -147,17 +166,16 @@ def _advice(model: nn.Module) -> str:
 
 def _way(task: Task, inputs: Fields, targets: Field) -> Pass:
     """Return the first way whose gradients are those of autograd."""
-    wanted = _by_autograd(task, inputs, targets)
     try:
         rules = ByRules(_score(task, inputs, targets))
-        if _agrees(task, rules, inputs, targets, wanted):
+        if _agrees(task, rules, inputs, targets):
             return rules
     except (UnheardError, UnforeseenError):
         pass
     for way in (by_functions, one_by_one):
         with suppress(RuntimeError), warnings.catch_warnings():  # what torch.func cannot do, or is slow at
             warnings.simplefilter("ignore")
-            if _agrees(task, way, inputs, targets, wanted):
+            if _agrees(task, way, inputs, targets):
                 return way
     raise _not_independent(task)
 
@@ -171,41 +189,50 @@ def _not_independent(task: Task) -> ArgumentError:
     )
 
 
-def _by_autograd(task: Task, inputs: Fields, targets: Field) -> list[dict[str, Tensor]]:
-    """Return the gradients of each of a few examples, by plain autograd from its own loss."""
-    names, parameters = list(task.trained), list(task.trained.values())
-    losses = _losses(task, made_up(inputs, targets, _FEW))
-    found = []
-    for at in range(_FEW):
-        alone = torch.zeros(_FEW)
-        alone[at] = 1
-        gradients = torch.autograd.grad(
-            losses, parameters, alone.to(losses.dtype), retain_graph=True, allow_unused=True
-        )
-        pairs = zip(gradients, parameters, strict=True)
-        values = [torch.zeros_like(one) if got is None else got for got, one in pairs]
-        found.append(dict(zip(names, values, strict=True)))
-    return found
+def _by_autograd(task: Task, losses: Tensor, at: int) -> dict[str, Tensor]:
+    """Return the gradients of one of a few examples, by plain autograd from its own loss."""
+    alone = torch.zeros(_FEW)
+    alone[at] = 1
+    parameters = task.trained.values()
+    gradients = torch.autograd.grad(
+        losses, list(parameters), alone.to(losses.dtype), retain_graph=True, allow_unused=True
+    )
+    values = [torch.zeros_like(one) if got is None else got for got, one in zip(gradients, parameters, strict=True)]
+    return dict(zip(task.trained, values, strict=True))
 
 
-def _agrees(task: Task, way: Pass, inputs: Fields, targets: Field, wanted: list[dict[str, Tensor]]) -> bool:
+def _agrees(task: Task, way: Pass, inputs: Fields, targets: Field) -> bool:
     """Tell whether the gradients found this way are autograd's; with dropout, `torch.func` can only be like them."""
-    found = _gradients(task, way, made_up(inputs, targets, _FEW), Batch(_FEW))
+    torch.manual_seed(0)
+    forms = way(task, made_up(inputs, targets, _FEW), Batch(_FEW))
     if way is not one_by_one and not isinstance(way, ByRules) and _is_random(task, inputs, targets):
         return True
-    largest = max(float(value.abs().max()) for each in wanted for value in each.values())
-    for at, each in enumerate(wanted):
-        for name, exact in each.items():
-            off = exact - found[name][at] if name in found else exact
-            if not float(off.abs().max()) <= _TOLERANCE[task.bfloat16] * max(float(exact.abs().max()), largest / 1000):
-                return False
+    losses = _losses(task, made_up(inputs, targets, _FEW))
+    largest = max(_largest(each) for at in range(_FEW) for each in _by_autograd(task, losses, at).values())
+    close = _TOLERANCE[task.bfloat16]
+    return all(
+        _is_close(_by_autograd(task, losses, at), forms, at, lambda exact: close * max(exact, largest / 1000))
+        for at in range(_FEW)
+    )
+
+
+def _is_close(exact: dict[str, Tensor], forms: dict[str, Form], at: int, allowed: Callable[[float], float]) -> bool:
+    """Tell whether the gradients of one example are off by at most what is allowed for numbers of their size."""
+    while exact:  # each is given back before the next is laid beside it
+        name, one = exact.popitem()
+        most = allowed(_largest(one))
+        off = one - forms[name].one(at) if name in forms else one
+        if not _largest(off) <= most:
+            return False
     return True
 
 
-def _gradients(task: Task, way: Pass, examples: Examples, batch: Batch) -> dict[str, Tensor]:
-    torch.manual_seed(0)
-    forms: dict[str, Form] = way(task, examples, batch)
-    return {name: form.stacked() for name, form in forms.items()}
+def _largest(values: Tensor) -> float:
+    """Return the largest absolute value without a copy of all of them; NaN if there is one."""
+    if not values.numel():
+        return 0.0
+    low, high = (float(each) for each in torch.aminmax(values))
+    return math.nan if math.isnan(low) else max(-low, high)
 
 
 def _is_random(task: Task, inputs: Fields, targets: Field) -> bool:
@@ -270,9 +297,9 @@ def _try_independence(task: Task, way: Pass, inputs: Fields, targets: Field, bat
     tried = [strangers]
     if any(field.is_float for field in inputs):
         tried.append(_with_broken(strangers, ~rows))
-    losses, bits = _losses(task, base)[rows], _fingerprints(task, way, base, batch, stayed)
+    losses, bits = _bare_losses(task, base)[rows], _fingerprints(task, way, base, batch, stayed)
     for changed in tried:
-        same = torch.equal(losses, _losses(task, changed)[rows])
+        same = torch.equal(losses, _bare_losses(task, changed)[rows])
         if not same or bits != _fingerprints(task, way, changed, batch, stayed):
             raise _not_independent(task)
 

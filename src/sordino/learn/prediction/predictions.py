@@ -22,11 +22,11 @@ from sordino.accounting.events import Repeated
 from sordino.accounting.filter import Filter
 from sordino.accounting.work import Work, muted
 from sordino.arguments import Number, rational, whole
-from sordino.data.account import DataAccount
+from sordino.data.account import DataAccount, Protected
 from sordino.errors import BudgetError
 from sordino.learn.run.account import check_account
 from sordino.learn.run.examples import Examples
-from sordino.learn.run.pricing import budget_of_its_own, used_whole
+from sordino.learn.run.pricing import Spent, budget_of_its_own, used_whole
 from sordino.learn.run.rows import Array
 from sordino.learn.run.voting import Ensemble, Fit, things_asked, votes_bound
 from sordino.mechanisms.gaussian import Gaussian
@@ -57,13 +57,31 @@ class Predictions:
         """How many answers are left."""
         return self.plan.answers - self._given
 
-    def predict(self, asked: Any) -> NDArray[np.int64]:
-        """Return the class of each thing asked, a row each; refused, before anything is looked at, if too many."""
+    def predict(self, asked: Any, *, after: int | None = None) -> NDArray[np.int64]:
+        """Return the class of each thing asked, a row each; refused, before anything is looked at, if too many.
+
+        Who asks again, as an answer was lost on its way, says `after`: how many answers had been given when the same
+        was asked first. Those that were recorded since about these very things are given again, and cost nothing.
+        """
         things = things_asked(asked)
         with self._lock:
-            self._check_left(len(things))
-            votes = muted(lambda: self._ensemble.votes(things), _MUTE)
-            return np.array([self._answer(*each) for each in zip(things, votes, strict=True)], dtype=np.int64)
+            again = [] if after is None else self._given_again(things, after)
+            rest = things[len(again) :]
+            self._check_left(len(rest))
+            votes = muted(lambda: self._ensemble.votes(rest), _MUTE) if len(rest) else np.zeros((0, 0), np.int64)
+            new = [self._answer(*each) for each in zip(rest, votes, strict=True)]
+            return np.array([*again, *new], dtype=np.int64)
+
+    def _given_again(self, things: Array, after: int) -> list[int]:
+        """Return the answers about the first of these things that were recorded one after the other."""
+        found: list[int] = []
+        for number, thing in enumerate(things, whole("after", after, least=0) + 1):
+            recorded = self._work.recorded(number) if number <= self.plan.answers else None
+            said = None if recorded is None else json.loads(recorded)
+            if said is None or said["asked"] != digest_of(np.ascontiguousarray(thing)):
+                break
+            found.append(int(said["class"]))
+        return found
 
     def _answer(self, thing: Array, votes: NDArray[np.int64]) -> int:
         """Return a recorded answer about this very thing; a number that another process took is passed over."""
@@ -118,12 +136,20 @@ def predictions(
     `classes`. `resume` goes on with a service by its id, without another charge.
     """
     check_account(budget, examples)
-    count = whole("answers", answers, least=1)
-    kinds = whole("classes", classes, least=2)
-    way = _way(budget.budget, epsilon, delta, rho, count, kinds, examples.unit)
-    plan = PredictionPlan(examples.name, examples.unit, whole("parts", parts, least=2), kinds, count, way)
+    spent = Spent(epsilon, delta, rho)
+    plan = plan_of(examples, budget.budget, spent, parts=parts, classes=classes, answers=answers)
     work = budget.begin(plan) if resume is None else budget.resume(resume, plan)
     return Predictions(plan, Ensemble(examples, plan.models, plan.classes, fit), work)
+
+
+def plan_of(
+    examples: Protected, account: Budget | None, spent: Spent, *, parts: int, classes: int, answers: int
+) -> PredictionPlan:
+    """Return what so many answers cost, about whatever has a name and a unit: no data is needed."""
+    count = whole("answers", answers, least=1)
+    kinds = whole("classes", classes, least=2)
+    way = _way(account, spent.epsilon, spent.delta, spent.rho, count, kinds, examples.unit)
+    return PredictionPlan(examples.name, examples.unit, whole("parts", parts, least=2), kinds, count, way)
 
 
 def _way(

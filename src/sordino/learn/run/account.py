@@ -11,7 +11,7 @@ from .examples import Examples
 
 
 def check_account(account: Any, examples: Any) -> None:
-    """Refuse an account that was not opened for these examples."""
+    """Refuse an account that was not opened for these examples, or examples whose source does not answer."""
     if not isinstance(examples, Examples):
         raise ArgumentError("declare what is trained on: learn.examples(name, x, y, size=…)", "SRD-A001")
     if not isinstance(account, DataAccount):
@@ -27,3 +27,4 @@ def check_account(account: Any, examples: Any) -> None:
             "SRD-A003",
         )
     account.account.protect(examples.unit, examples.neighbours)
+    examples.check_ready()

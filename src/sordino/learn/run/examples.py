@@ -19,7 +19,8 @@ from sordino.accounting.neighbours import Neighbours
 from sordino.arguments import whole
 from sordino.errors import ArgumentError
 
-from .rows import Array, Batch, Like, Rows, rows_of
+from .checkpoint import weights_digest
+from .rows import Array, ArrayRows, Batch, Like, Rows, Stored, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -34,8 +35,9 @@ class Examples:
     size: int
     unit: Unit
     neighbours: Neighbours
-    rows: Rows
+    rows: Rows | Stored
     owners: Array | None = None
+    """Whose each example is, where a unit is not a row and that is not stored beside the rows."""
     classes: int | None = None
     """How many classes labels have, if that was declared; a label beyond counts for nothing."""
 
@@ -44,9 +46,20 @@ class Examples:
         """What the parts of every example look like: public."""
         return self.rows.like
 
+    @property
+    def by_owner(self) -> bool:
+        """Whether a unit may have several examples."""
+        return self.unit != ROW
+
+    def check_ready(self) -> None:
+        """Raise `SourceError` if what they are stored in does not answer; asked before every charge, reads no data."""
+        if isinstance(self.rows, Stored):
+            self.rows.check_ready()
+
     def people(self) -> People:
         """Return whose examples are whose. Secret: only what was charged for may ask."""
-        return People.of(self)
+        rows, owners = self.rows.read() if isinstance(self.rows, Stored) else (self.rows, self.owners)
+        return People.of(rows, owners)
 
     def __repr__(self) -> str:
         return f"Examples({self.name!r}, about {self.size:,}, protects each {self.unit.name})"
@@ -63,18 +76,27 @@ class People:
     """Where in `order` each unit's begin, and the end."""
 
     @classmethod
-    def of(cls, examples: Examples) -> People:
+    def of(cls, rows: Rows, owners: Array | None) -> People:
         """Return the units of examples: each row one, or all rows with one owner."""
-        count = examples.rows.count()
-        if examples.owners is None:
-            return cls(examples.rows, np.arange(count), np.arange(count + 1))
-        owners = examples.owners[:count]
-        _, inverse, sizes = np.unique(owners, return_inverse=True, return_counts=True)
+        count = rows.count()
+        if owners is None:
+            return cls(rows, np.arange(count), np.arange(count + 1))
+        _, inverse, sizes = np.unique(owners[:count], return_inverse=True, return_counts=True)
         order = np.argsort(inverse, kind="stable")
-        return cls(examples.rows, order, np.concatenate([[0], np.cumsum(sizes)]))
+        return cls(rows, order, np.concatenate([[0], np.cumsum(sizes)]))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    def mark(self) -> str:
+        """Return a digest of whose examples are whose and, where they are arrays, of what they hold. Secret."""
+        parts = [self.order, self.starts, *(self.rows.arrays if isinstance(self.rows, ArrayRows) else ())]
+        return weights_digest({f"{place}": part for place, part in enumerate(parts)})
+
+    def only(self, kept: NDArray[np.bool_]) -> People:
+        """Return those units for whom `kept` holds, with their examples."""
+        sizes = np.diff(self.starts)
+        return People(self.rows, self.order[np.repeat(kept, sizes)], np.concatenate([[0], np.cumsum(sizes[kept])]))
 
     def take(self, units: NDArray[np.intp]) -> tuple[Batch, NDArray[np.intp]]:
         """Return the examples of these units, and for each example the place of its unit among them."""
@@ -122,13 +144,29 @@ def examples(
 
 
 def _owners(given: Any) -> Array | None:
+    """Return the owner of each example, as an array in which equal entries are one owner and others are others'.
+
+    Lists are numbered by what they hold: as arrays of texts, 'a' and 'a\\0', or 1 and '1', would be one person.
+    """
     if given is None:
         return None
-    found = np.asarray(given)
-    if found.ndim != 1:
-        raise ArgumentError(
-            "owners must be one list with the owner of each example; examples of several owners cannot be bounded "
-            "for each of them",
-            "SRD-A001",
-        )
-    return found
+    found = np.asarray(given) if hasattr(given, "__array__") else None
+    if found is not None and found.dtype != object:
+        if found.ndim == 1:
+            return found
+        raise _several()
+    listed = list(given)
+    if any(isinstance(each, list | tuple | set | frozenset | dict | np.ndarray) for each in listed):
+        raise _several()
+    ordered = sorted(set(listed), key=lambda each: (type(each).__qualname__, repr(each)))
+    numbers = {each: number for number, each in enumerate(ordered)}
+    return np.array([numbers[each] for each in listed], dtype=np.int64)
+
+
+def _several() -> ArgumentError:
+    return ArgumentError(
+        "owners must be one list with the owner of each example. Examples of several owners cannot be bounded for "
+        "each of them: whoever leaves takes shared examples along, and a cap on the others' would let more of theirs "
+        "in; leave such examples out, or name one owner for all who share (a household)",
+        "SRD-A001",
+    )

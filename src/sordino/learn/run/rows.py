@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,24 @@ class Rows(Protocol):
 
     def take(self, places: NDArray[np.intp]) -> Batch:
         """Return the examples at these places, in this order."""
+        ...
+
+
+@runtime_checkable
+class Stored(Protocol):
+    """Examples that lie in an engine: read whole, with their owners, when a run begins."""
+
+    @property
+    def like(self) -> tuple[Like, ...]:
+        """What the parts of every example look like."""
+        ...
+
+    def check_ready(self) -> None:
+        """Raise `SourceError` if the engine does not answer."""
+        ...
+
+    def read(self) -> tuple[Rows, Array | None]:
+        """Return the examples, and whose each is (None where each is a unit): secret."""
         ...
 
 

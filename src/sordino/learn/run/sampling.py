@@ -7,8 +7,14 @@ A sampler is frozen: its fields are public, and what is secret (how many units t
 `FixedSize`: `batch` of `size` places, drawn without replacement; whoever has no place never comes, and a place without
 a unit is empty. Under replace-one.
 `OnePass`: in each epoch every unit draws one step by itself, never by its position, so that whoever is removed moves
-nobody else. A unit is in one step of each epoch, so an epoch is one unsampled release (parallel composition).
-**Source**: Abadi et al. 2016 (Poisson); Wang, Balle, Kasiviswanathan 2019 (fixed size); McSherry 2009, Theorem 4.
+nobody else. A unit is in one step of each epoch, nobody knows which: random allocation (``accounting/allocated.py``).
+`Separated`: every unit draws one of b slots by itself, once for a block, and comes in every b-th step from there on:
+any two of its steps are b apart, or a multiple of it.
+`OverBands`: every unit draws one of so many bands by itself, once for a block, and comes into its band's steps (every
+bands-th) with a probability that makes batches as large as with `Poisson`.
+The last two also say what a block costs whose noise is correlated by a column of whole numbers (``correlation.py``).
+**Source**: Abadi et al. 2016 (Poisson); Wang, Balle, Kasiviswanathan 2019 (fixed size); Feldman, Shenfeld 2025;
+Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta, Xu 2023 (separated, over bands).
 """
 
 from __future__ import annotations
@@ -23,13 +29,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino import noise
+from sordino.accounting.allocated import allocated
+from sordino.accounting.correlated import as_gaussian
 from sordino.accounting.event import Event
-from sordino.accounting.events import FixedSizeSampled, PoissonSampled, Repeated
+from sordino.accounting.events import Correlated, FixedSizeSampled, Gaussian, PoissonSampled, Repeated
 from sordino.accounting.neighbours import Neighbours
 from sordino.arguments import one_of, whole
 from sordino.errors import ArgumentError
 
 Units = NDArray[np.intp]
+Column = tuple[int, ...]
+"""The first column of a lower triangular Toeplitz matrix, as far as it is not zero: whole numbers."""
 Draws = Callable[[int], Units]
 """From the number of a step within its tranche to its units, ascending. Each step is asked for once, in order."""
 
@@ -139,8 +149,8 @@ class OnePass:
         return Fraction(1, self.least)
 
     def event(self, step: Event, steps: int) -> Event:
-        """Return one step for each epoch that is begun."""
-        return Repeated(step, math.ceil(Fraction(steps, self.least)))
+        """Return one allocation to steps for each epoch that is begun."""
+        return Repeated(allocated(step, self.least), math.ceil(Fraction(steps, self.least)))
 
     def draws(self, units: int) -> Draws:
         """Return for each step who drew it; all draw anew when an epoch begins."""
@@ -153,6 +163,111 @@ class OnePass:
             return np.flatnonzero(drawn == step % self.least)
 
         return draw
+
+
+@dataclass(frozen=True)
+class Separated:
+    """Every unit draws a slot, and comes in every b-th step."""
+
+    batch: int
+    size: int
+    name: ClassVar[str] = "separated"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+
+    @property
+    def least(self) -> int:
+        """The slots: b."""
+        return math.ceil(Fraction(self.size, self.batch))
+
+    @property
+    def rate(self) -> Fraction:
+        """One of the slots."""
+        return Fraction(1, self.least)
+
+    def event(self, step: Event, steps: int) -> Event:
+        """Return one step for each time that a unit can come."""
+        return Repeated(step, math.ceil(Fraction(steps, self.least)))
+
+    def block(self, step: Gaussian, steps: int, column: Column) -> Event:
+        """Return what a block runs whose noise is correlated."""
+        return self._block(step.variance, step.sensitivity_squared, steps, column)
+
+    def gain(self, steps: int, column: Column) -> int:
+        """Return by how much a unit can move a block of Cx, squared, in units of what it moves one step by."""
+        return int(as_gaussian(self._block(Fraction(1), Fraction(1), steps, column)).sensitivity_squared)
+
+    def draws(self, units: int) -> Draws:
+        """Return for each step whose slot it is."""
+        slots = noise.uniform(self.least, units)
+        return lambda step: np.flatnonzero(slots == step % self.least)
+
+    def _block(self, variance: Fraction, square: Fraction, steps: int, column: Column) -> Correlated:
+        often = math.ceil(Fraction(steps, self.least))
+        return Correlated(column[:steps], steps, self.least, often, variance, square)
+
+
+@dataclass(frozen=True)
+class OverBands:
+    """Every unit draws a band, and comes into the steps of its band by chance."""
+
+    batch: int
+    size: int
+    bands: int
+    name: ClassVar[str] = "poisson"
+    neighbours: ClassVar[Neighbours] = Neighbours.ADD_REMOVE
+
+    def __post_init__(self) -> None:
+        if self.bands * self.batch > self.size:
+            raise ArgumentError(
+                f"{self.bands} bands with batches of {self.batch} need {self.bands * self.batch} units, more than the "
+                f"{self.size} declared; take fewer bands or smaller batches",
+                "SRD-A002",
+            )
+
+    @property
+    def least(self) -> int:
+        """The bands."""
+        return self.bands
+
+    @property
+    def rate(self) -> Fraction:
+        """The probability to be in a step, over bands and chance."""
+        return Fraction(self.batch, self.size)
+
+    def event(self, step: Event, steps: int) -> Event:
+        """Return the sampled steps of one band."""
+        sampled = step if self.rate * self.bands == 1 else PoissonSampled(step, self.rate * self.bands)
+        return Repeated(sampled, math.ceil(Fraction(steps, self.bands)))
+
+    def block(self, step: Gaussian, steps: int, column: Column) -> Event:
+        """Return what a block runs whose noise is correlated within bands: see ``accounting/correlated.py``."""
+        square = step.sensitivity_squared * self.gain(steps, column)
+        return self.event(Gaussian(step.variance, square), steps)
+
+    def gain(self, steps: int, column: Column) -> int:
+        """Return by how much one step of a unit can move Cx, squared, in units of what it moves the step by."""
+        if len(column) > self.bands:
+            raise ArgumentError(
+                f"a column of {len(column)} numbers reaches over {self.bands} bands; take as many bands", "SRD-A002"
+            )
+        return sum(each**2 for each in column[:steps])
+
+    def draws(self, units: int) -> Draws:
+        """Return for each step those of its band for whom a coin fell."""
+        bands = noise.uniform(self.bands, units)
+
+        def draw(step: int) -> Units:
+            own = np.flatnonzero(bands == step % self.bands)
+            coming: Units = own[noise.bernoulli(self.rate * self.bands, len(own))]
+            return coming
+
+        return draw
+
+
+def likely_drawn(sampler: Sampler) -> int:
+    """Return how many units most steps draw at most: two standard deviations more than the mean, if it varies."""
+    varies = sampler.neighbours is not Neighbours.REPLACE_ONE
+    return sampler.batch + varies * math.ceil(2 * math.sqrt(sampler.batch * (1 - sampler.rate)))
 
 
 def most_drawn(rate: Fraction, size: int) -> int:
@@ -176,7 +291,9 @@ def _divergence(share: float, rate: float) -> float:
 
 _RARE = 101 * math.log(2)
 
-SAMPLERS: dict[str, Callable[[int, int], Sampler]] = {each.name: each for each in (Poisson, FixedSize, OnePass)}
+SAMPLERS: dict[str, Callable[[int, int], Sampler]] = {
+    each.name: each for each in (Poisson, FixedSize, OnePass, Separated)
+}
 
 
 def sampler(name: str, batch: int, size: int) -> Sampler:

@@ -1,7 +1,8 @@
 """What labels by a vote cost: for every answer Gaussian noise on the votes, and for every check noise on the largest.
 
 **Guarantee**: charged independently of the data: as if every vote were the closest one. What a check lets through
-depends on noisy votes only. Under confident answers every thing asked pays a check, whether it is answered or not.
+depends on noisy votes only. Under confident answers every thing asked pays a check, whether it is answered or not. All
+of it is fixed beforehand, so it may also be declared: charged with the ε that its privacy loss distribution proves.
 **Source**: Papernot, Song, Mironov, Raghunathan, Talwar, Erlingsson 2018, Algorithm 1, Propositions 8 and 9.
 """
 
@@ -18,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.accounting.bound import Bound, Unit
+from sordino.accounting.declared import declare
 from sordino.accounting.digest import digest_of
 from sordino.accounting.event import Event
 from sordino.accounting.events import Composed, Repeated
@@ -54,6 +56,8 @@ class LabelPlan:
     answers: int
     deviation: Fraction
     check: Check | None = None
+    declared: Fraction | None = None
+    """The δ of its own that all is declared with, if it is."""
 
     kind: ClassVar[str] = "labels"
     days: ClassVar[tuple[str, ...]] = ()
@@ -80,7 +84,11 @@ class LabelPlan:
         return Gaussian(self.deviation**2)
 
     def event(self) -> Event:
-        """Return all checks and all answers."""
+        """Return all checks and all answers, as they are charged."""
+        return self._run if self.declared is None else declare(self._run, self.declared)
+
+    @cached_property
+    def _run(self) -> Event:
         votes = Repeated(self.mechanism.event(self.bound), self.answers)
         if self.check is None:
             return votes

@@ -78,11 +78,6 @@ BUNDLED = ("groups", "norm")
 """The methods that weigh bundles."""
 
 
-def _all_rows(rows: ibis.Table, setting: Setting) -> ibis.Table:
-    del setting
-    return rows
-
-
 def _sample(rows: ibis.Table, setting: Setting) -> ibis.Table:
     """Return at most `rows` rows of each owner."""
     fields = setting.fields
@@ -153,7 +148,7 @@ def _weigh_by_bundle(rows: ibis.Table, setting: Setting) -> ibis.Table:
 
 
 _METHODS: dict[str, Callable[[ibis.Table, Setting], ibis.Table]] = {
-    "row": _all_rows,
+    "row": lambda rows, _setting: rows,
     "sample": _sample,
     "weigh": _weigh,
     "groups": _weigh_by_bundle,

@@ -50,11 +50,6 @@ _PARTS = {
 }
 
 
-def _date_part(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
-    del dialect
-    return _PARTS[str(call.detail)](arguments[0]).cast("int64")
-
-
 _UNITS = {"year": "Y", "quarter": "Q", "month": "M", "week": "W", "day": "D", "hour": "h"}
 
 
@@ -74,14 +69,9 @@ def _add_days(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
     return _ADD[dialect](kept(day, day.between(first, last)), ibis.literal(days, type="int32"))
 
 
-def _days_between(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
-    del call, dialect
-    return arguments[0].delta(arguments[1], unit="day").cast("int64")
-
-
 DATES: dict[str, Operation] = {
-    "date_part": _date_part,
+    "date_part": lambda call, arguments, _dialect: _PARTS[str(call.detail)](arguments[0]).cast("int64"),
     "date_trunc": _date_trunc,
     "add_days": _add_days,
-    "days_between": _days_between,
+    "days_between": lambda _call, arguments, _dialect: arguments[0].delta(arguments[1], unit="day").cast("int64"),
 }

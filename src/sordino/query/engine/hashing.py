@@ -60,24 +60,8 @@ def _text(column: Any) -> Any:
     return column.cast("string").fill_null("")
 
 
-def _postgres(state: Any, column: Any) -> Any:
-    return _postgres_text(_text(column), state)
-
-
-def _portable(state: Any, column: Any) -> Any:
-    return _md5(state.cast("string") + ibis.literal("|") + _text(column))
-
-
 def _as_it_is(state: Any) -> Any:
     return state
-
-
-def _of_unsigned(mixed: Any) -> Any:
-    return (mixed & ibis.literal(2**_BITS - 1, type="uint64")).cast("int64")
-
-
-def _of_signed(mixed: Any) -> Any:
-    return mixed & ibis.literal(2**_BITS - 1, type="int64")
 
 
 def _of_digits(mixed: Any) -> Any:
@@ -93,15 +77,19 @@ class _Hash:
 
     mix: Mix
     finish: Finish = _as_it_is
-    number: Finish = _of_signed
+    number: Finish = lambda mixed: mixed & ibis.literal(2**_BITS - 1, type="int64")
 
 
 _BY_ENGINE = {
-    "duckdb": _Hash(_duckdb, _duckdb_finish, _of_unsigned),
+    "duckdb": _Hash(
+        _duckdb, _duckdb_finish, lambda mixed: (mixed & ibis.literal(2**_BITS - 1, type="uint64")).cast("int64")
+    ),
     "pyspark": _Hash(_spark),
-    "postgres": _Hash(_postgres),
+    "postgres": _Hash(lambda state, column: _postgres_text(_text(column), state)),
 }
-_ELSEWHERE = _Hash(_portable, number=_of_digits)
+_ELSEWHERE = _Hash(
+    lambda state, column: _md5(state.cast("string") + ibis.literal("|") + _text(column)), number=_of_digits
+)
 
 
 def keyed_hash(engine: str, salt: Any, columns: Iterable[Any]) -> Any:

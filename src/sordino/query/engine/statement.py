@@ -186,8 +186,7 @@ def _words(backend: Any, expression: ibis.Table) -> Words:
     return Words(backend, text, frozenset(compiler.names), lists)
 
 
-def _on_duckdb(backend: Any, expression: ibis.Table) -> Statement:
-    return _words(backend, expression).run
-
-
-_STATEMENTS: dict[str, Callable[[Any, ibis.Table], Statement]] = {"duckdb": _on_duckdb, "pyspark": _on_spark}
+_STATEMENTS: dict[str, Callable[[Any, ibis.Table], Statement]] = {
+    "duckdb": lambda backend, expression: _words(backend, expression).run,
+    "pyspark": _on_spark,
+}

@@ -86,18 +86,6 @@ def _extracted(text: Any, pattern: str, dialect: str) -> Any:
     return found.nullif("")
 
 
-def _text_to_real(text: Any, dialect: str) -> Any:
-    return _extracted(text, _REAL, dialect).cast("float64")
-
-
-def _text_to_integer(text: Any, dialect: str) -> Any:
-    return _extracted(text, _INTEGER, dialect).cast("int64")
-
-
-def _text_to_date(text: Any, dialect: str) -> Any:
-    return _extracted(text, _DATE, dialect).cast("date")
-
-
 def _date_to_text(day: Any, dialect: str) -> Any:
     """Return the date in ISO form; a plain cast would follow PostgreSQL's setting of DateStyle."""
     return day.strftime("%Y-%m-%d") if dialect == "postgres" else day.cast("string")
@@ -116,33 +104,23 @@ def _as(kind: str) -> Callable[[Any, str], Any]:
     return cast
 
 
-def _boolean_to_real(value: Any, dialect: str) -> Any:
-    del dialect
-    return value.cast("int32").cast("float64")
-
-
 def _boolean_to_integer(value: Any, dialect: str) -> Any:
     """Pass through 32 bits: PostgreSQL knows no other way."""
     del dialect
     return value.cast("int32").cast("int64")
 
 
-def _real_to_integer(value: Any, dialect: str) -> Any:
-    del dialect
-    return round_half_up(within(value, WHOLE))
-
-
 _CASTS: dict[tuple[Kind, str], Callable[[Any, str], Any]] = {
     (Kind.INTEGER, "to_real"): _as("float64"),
-    (Kind.TEXT, "to_real"): _text_to_real,
-    (Kind.BOOLEAN, "to_real"): _boolean_to_real,
-    (Kind.REAL, "to_integer"): _real_to_integer,
-    (Kind.TEXT, "to_integer"): _text_to_integer,
+    (Kind.TEXT, "to_real"): lambda text, dialect: _extracted(text, _REAL, dialect).cast("float64"),
+    (Kind.BOOLEAN, "to_real"): lambda value, _dialect: value.cast("int32").cast("float64"),
+    (Kind.REAL, "to_integer"): lambda value, _dialect: round_half_up(within(value, WHOLE)),
+    (Kind.TEXT, "to_integer"): lambda text, dialect: _extracted(text, _INTEGER, dialect).cast("int64"),
     (Kind.BOOLEAN, "to_integer"): _boolean_to_integer,
     (Kind.INTEGER, "to_text"): _as("string"),
     (Kind.BOOLEAN, "to_text"): _as("string"),
     (Kind.DATE, "to_text"): _date_to_text,
-    (Kind.TEXT, "to_date"): _text_to_date,
+    (Kind.TEXT, "to_date"): lambda text, dialect: _extracted(text, _DATE, dialect).cast("date"),
     (Kind.TIMESTAMP, "to_date"): _as("date"),
 }
 
@@ -159,11 +137,6 @@ def _plain(compute: Callable[..., Any]) -> Operation:
         return compute(*arguments)
 
     return lower
-
-
-def _trim(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
-    del call
-    return (_duckdb_trim if dialect == "duckdb" else _trim_both)(arguments[0], " ")
 
 
 def _substring(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
@@ -199,7 +172,7 @@ TEXT: dict[str, Operation] = {
     **dict.fromkeys(("to_real", "to_integer", "to_text", "to_date"), _cast),
     "lower": _plain(lambda text: text.lower()),
     "upper": _plain(lambda text: text.upper()),
-    "trim": _trim,
+    "trim": lambda _call, arguments, dialect: (_duckdb_trim if dialect == "duckdb" else _trim_both)(arguments[0], " "),
     "length": _plain(lambda text: text.length().cast("int64")),
     "concat": _plain(_concat),
     "substring": _substring,

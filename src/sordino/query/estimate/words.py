@@ -85,14 +85,6 @@ _INTEGER = re.compile(r" *[+-]?[0-9]{1,18} *")
 _DATE = re.compile(r" *([0-9]{4}-[0-9]{2}-[0-9]{2}) *")
 
 
-def _to_real(text: str) -> float | None:
-    return float(text) if _REAL.fullmatch(text) else None
-
-
-def _to_integer(text: str) -> int | None:
-    return int(text) if _INTEGER.fullmatch(text) else None
-
-
 def _to_date(value: Any) -> date | None:
     if isinstance(value, date):
         return value.date() if isinstance(value, datetime) else value
@@ -173,8 +165,8 @@ PLAIN: dict[str, Callable[..., Operand]] = {
     "length": _to_numbers(len),
     "concat": _to_words(lambda *texts: "".join(texts)),
     "days_between": _to_numbers(lambda x, y: (x - y).days),
-    "to_real": _to_numbers(_to_real),
-    "to_integer": _to_numbers(_to_integer),
+    "to_real": _to_numbers(lambda text: float(text) if _REAL.fullmatch(text) else None),
+    "to_integer": _to_numbers(lambda text: int(text) if _INTEGER.fullmatch(text) else None),
     "to_text": _to_words(lambda value: value if isinstance(value, str) else value.isoformat()),
     "to_date": _to_words(_to_date),
 }

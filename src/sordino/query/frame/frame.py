@@ -245,7 +245,7 @@ class Frame(_NotYet, Generic[Asked]):
         return replace(scope, visible=tuple(replace(seen, qualifier=self.name) for seen in scope.visible))
 
     def _projected(self, listed: tuple[Named, ...], verb: str) -> Frame[Asked]:
-        place = Place(self.scope, person=self._person)
+        place = Place(self.scope, person=lambda: words.seen_node(self._owner("a window")))
         select = exp.Select(expressions=[words.aliased(name, formula.node(place)) for name, formula in listed])
         return self._next(self._renamed(read_query(select, self._context)), verb)
 
@@ -296,6 +296,3 @@ class Frame(_NotYet, Generic[Asked]):
             "select(…), or join the table that has it",
             "SRD-Q404",
         )
-
-    def _person(self) -> exp.Expr:
-        return words.seen_node(self._owner("a window"))

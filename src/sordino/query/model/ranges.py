@@ -230,10 +230,6 @@ def _any_nullable(_: Call, parts: list[_Known]) -> bool:
     return any(part.nullable for part in parts)
 
 
-def _by_divisor(_: Call, parts: list[_Known]) -> bool:
-    return parts[0].nullable or parts[1].nullable or parts[1].span.has_zero
-
-
 def _by_remainder(_: Call, parts: list[_Known]) -> bool:
     """Remainders are of whole steps of 2^-20, below 2^42."""
     divisor = parts[1].span
@@ -246,7 +242,7 @@ def _unless(defined: Callable[[Span], bool]) -> _NullRule:
 
 
 _NULLABLE: dict[str, _NullRule] = {
-    "divide": _by_divisor,
+    "divide": lambda _, parts: parts[0].nullable or parts[1].nullable or parts[1].span.has_zero,
     "modulo": _by_remainder,
     "sqrt": _unless(lambda span: span.low >= 0),
     "ln": _unless(lambda span: span.low > 0),

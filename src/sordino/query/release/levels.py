@@ -63,7 +63,7 @@ def join_levels(
             column += released.keys[keys.index(place)] if place in keys else [None] * released.groups
         values[f"k{place}"] = column
     estimates = [[blank_where_empty(each) for each in read(plan, released)] for plan, released in passes]
-    able = add_up and _can_add_up(passes)
+    able = add_up and all(plan.bounding.method in _SAME_WEIGHTS and plan.selection is None for plan, _ in passes)
     for place, aggregate in enumerate(question.aggregates):
         column_parts = [each[place] for each in estimates]
         if able and aggregate.function in _ADDITIVE:
@@ -77,10 +77,6 @@ def join_levels(
             else "totals need not be the sums of their parts: each has noise of its own"
         )
     return values, notes
-
-
-def _can_add_up(passes: Sequence[tuple[QueryPlan, Released]]) -> bool:
-    return all(plan.bounding.method in _SAME_WEIGHTS and plan.selection is None for plan, _ in passes)
 
 
 def _added_up(

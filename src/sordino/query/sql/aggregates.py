@@ -156,10 +156,6 @@ def _equal_bins(reader: OutputReader, value: Expression, bins: int) -> tuple[Fra
     return tuple(known.low + (known.high - known.low) * place / bins for place in range(bins + 1))
 
 
-def _mode(reader: OutputReader, called: AggregateCall) -> Expression:
-    return _ranked(reader, called, argument_of(called, reader.rows), 1)
-
-
 def _top(reader: OutputReader, called: AggregateCall) -> Expression:
     node, wanted = taking(called.name, list(called.arguments), 2, 2)
     value = where(called, reader.rows, reader.rows.read(node))
@@ -236,7 +232,7 @@ AGGREGATES: dict[str, Callable[[OutputReader, AggregateCall], Expression]] = {
     "APPROX_QUANTILE": _quantile,
     "PERCENTILE_CONT": _quantile,
     "HISTOGRAM": _histogram,
-    "MODE": _mode,
+    "MODE": lambda reader, called: _ranked(reader, called, argument_of(called, reader.rows), 1),
     "TOP": _top,
     "REGRESSION": _regression,
     "REGR_SLOPE": _slope,

@@ -121,7 +121,7 @@ class Connection:
         return self.remote.change_job(job, "stop")
 
     def resume(self, job: str) -> dict[str, Any]:
-        """Go on with a job that was stopped, or whose process died; nothing more is charged."""
+        """Go on with a job that was stopped, or whose process died; only what is charged in tranches pays on."""
         return self.remote.change_job(job, "resume")
 
     def close(self) -> None:

@@ -13,21 +13,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from sordino import noise
-from sordino.errors import (
-    ArgumentError,
-    BudgetError,
-    ConflictError,
-    FrozenError,
-    GrantError,
-    LedgerError,
-    QuestionError,
-    RunError,
-    SordinoError,
-    UnsupportedError,
-)
+from sordino import errors, noise
 from sordino.gate import ApprovalError
 from sordino.serve.kinds.kind import Kind
+from sordino.serve.kinds.progress import how_far
 from sordino.serve.kinds.table import Kinds
 from sordino.serve.refusals import (
     AccessError,
@@ -48,23 +37,23 @@ _STILL_RUNNING = "SRD-S008"
 _ENDED = ("settled", "failed", "stopped", "interrupted")
 _GATEWAY = (502, 503, 504)
 
-_BY_CODE: dict[str, type[SordinoError]] = {
+_BY_CODE: dict[str, type[errors.SordinoError]] = {
     "SRD-B005": ApprovalError,
-    "SRD-L030": ConflictError,
+    "SRD-L030": errors.ConflictError,
     "SRD-S002": UnauthenticatedError,
     "SRD-S003": ForbiddenError,
     "SRD-S004": UnknownError,
     **dict.fromkeys(("SRD-S005", "SRD-S014"), BusyError),
     **dict.fromkeys((_STILL_RUNNING, "SRD-S009", "SRD-S015", "SRD-S016", "SRD-S022"), StateError),
 }
-_BY_LETTER: dict[str, type[SordinoError]] = {
-    "A": ArgumentError,
-    "B": BudgetError,
-    "C": UnsupportedError,
-    "G": GrantError,
-    "L": LedgerError,
-    "Q": QuestionError,
-    "R": RunError,
+_BY_LETTER: dict[str, type[errors.SordinoError]] = {
+    "A": errors.ArgumentError,
+    "B": errors.BudgetError,
+    "C": errors.UnsupportedError,
+    "G": errors.GrantError,
+    "L": errors.LedgerError,
+    "Q": errors.QuestionError,
+    "R": errors.RunError,
     "S": AccessError,
 }
 
@@ -75,7 +64,7 @@ Told = Callable[[str], None]
 """Told how far a run is."""
 
 
-class UnreachableError(SordinoError):
+class UnreachableError(errors.SordinoError):
     """Nothing that a service of ours would say came back."""
 
 
@@ -145,10 +134,14 @@ class Remote:
         """Stop a job in a process of its own, or go on with it (`resume`)."""
         return self._json(self._send("POST", f"/jobs/{part(identifier)}/{verb}"))
 
+    def job_file(self, identifier: str, name: str) -> bytes:
+        """Return a file that a settled job left."""
+        return self._send("GET", f"/jobs/{part(identifier)}/files/{part(name)}").content
+
     def _ended(self, request: Mapping[str, Any], job: dict[str, Any], stage: Told) -> dict[str, Any]:
         """Look at a job until it has ended; return what was released."""
         while job["stage"] not in _ENDED:
-            stage(job["stage"])
+            stage(how_far(job))
             self._pause(_LOOK_AGAIN)
             job = self.get(f"/jobs/{part(job['id'])}")
         stage(job["stage"])
@@ -223,10 +216,10 @@ def _told_error(response: httpx.Response) -> tuple[str, str] | None:
     return None
 
 
-def _error(code: str, message: str, status: int) -> SordinoError:
-    kind = _BY_CODE.get(code) or _BY_LETTER.get(code[4:5], SordinoError)
-    if kind is LedgerError and status == 503:
-        kind = FrozenError
+def _error(code: str, message: str, status: int) -> errors.SordinoError:
+    kind = _BY_CODE.get(code) or _BY_LETTER.get(code[4:5], errors.SordinoError)
+    if kind is errors.LedgerError and status == 503:
+        kind = errors.FrozenError
     return kind(message, code)
 
 

@@ -6,13 +6,15 @@ import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Header, Query
-from fastapi.responses import JSONResponse
+from fastapi.responses import FileResponse, JSONResponse
+from pydantic import create_model
 
+from sordino.serve.asking import open_work
 from sordino.serve.asking.jobs import finished
 from sordino.serve.kinds.kind import Kind
 
 from .calls import Call, Calling
-from .models import ERRORS, plain
+from .models import ERRORS, Body, plain
 from .shapes import DatasetFull, DatasetShort, JobAccepted, JobShown, answers, listed
 
 router = APIRouter(responses=ERRORS)
@@ -66,6 +68,36 @@ def router_of(kind: Kind) -> APIRouter:
     return found
 
 
+def open_router_of(kind: Kind) -> APIRouter:
+    """Return the routes by which more is asked of work that a kind leaves open."""
+    found = APIRouter(responses=ERRORS)
+    if kind.opened is None:
+        return found
+    shape = kind.opened().shape
+    asking = create_model("Part", __base__=Body, request=(kind.shapes().request, ...), asked=(shape, ...))
+    ending = create_model("Finish", __base__=Body, request=(kind.shapes().request, ...))
+
+    async def part(call: Calling, identifier: str, body: Any) -> Any:
+        """Ask more of open work, by its id and the request that began it; nothing is charged."""
+        begun, asked = plain(body.request) or {}, plain(body.asked) or {}
+        told = await call(lambda service, who: open_work.part(service.house, who, kind, identifier, begun, asked))
+        return JSONResponse(told)
+
+    async def finish(call: Calling, identifier: str, body: Any) -> Any:
+        """Settle open work. There is no refund for what was not asked."""
+        begun = plain(body.request) or {}
+        return JSONResponse(
+            await call(lambda service, who: open_work.finish(service.house, who, kind, identifier, begun))
+        )
+
+    for route, given in ((part, asking), (finish, ending)):
+        route.__annotations__["body"] = given
+        address, name = f"/{kind.name}/{{identifier}}/{route.__name__}", f"{kind.name}_{route.__name__}"
+        told = answers(dict[str, Any])
+        found.add_api_route(address, route, methods=["POST"], tags=[kind.name], responses=told, name=name)
+    return found
+
+
 async def answer_or_job(call: Call, job: Any) -> JSONResponse:
     """Return what a run released if it ends in time, else the job to look at."""
     service = call.desk.service
@@ -87,6 +119,18 @@ async def job(call: Calling, identifier: str) -> Any:
     return JSONResponse(await call(lambda service, who: service.jobs.job(who, identifier)))
 
 
+@router.get(
+    "/jobs/{identifier}/files/{name}",
+    tags=["asking"],
+    response_class=FileResponse,
+    responses={200: {"content": {"application/octet-stream": {}}, "description": "the file"}},
+)
+async def job_file(call: Calling, identifier: str, name: str) -> Any:
+    """Return a file that a settled job left for you, such as the weights of a model."""
+    path = await call(lambda service, who: service.jobs.file(who, identifier, name))
+    return FileResponse(path, media_type="application/octet-stream", filename=name)
+
+
 @router.post("/jobs/{identifier}/stop", tags=["asking"], responses=answers(JobShown))
 async def stop(call: Calling, identifier: str) -> Any:
     """Stop a job in a process of its own; what was charged stays charged, and it can be gone on with."""
@@ -95,5 +139,6 @@ async def stop(call: Calling, identifier: str) -> Any:
 
 @router.post("/jobs/{identifier}/resume", tags=["asking"], responses=answers(JobShown))
 async def resume(call: Calling, identifier: str) -> Any:
-    """Go on with a job that was stopped, or whose process died; nothing more is charged."""
+    """Go on with a job that was stopped, or whose process died. Work that was charged whole is charged once; what is
+    charged in tranches, as trainings, goes on to be, and pays again for the steps that are run again."""
     return JSONResponse(await call(lambda service, who: service.jobs.resume(who, identifier)))

@@ -8,7 +8,7 @@ from pydantic import BaseModel, create_model
 
 from .models import ErrorDetail
 
-Outcome = Literal["settled", "failed", "running"]
+Outcome = Literal["settled", "failed", "running", "open"]
 Moment = str
 Plain = dict[str, Any]
 
@@ -180,7 +180,9 @@ class JobShown(BaseModel):
     progress: Plain | None
     created: Moment
     finished: Moment | None
+    request: Plain | None
     release: str | None
+    files: list[str]
     error: ErrorDetail | None
 
 

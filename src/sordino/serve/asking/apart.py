@@ -69,7 +69,7 @@ class There:
         self.work = None if open_work is None or not open_work.running else open_work.id
         self._registry = house.registry
         self._id: str = row.id
-        self._folder: Path = house.settings.beside / "jobs" / row.id
+        self._folder = folder_of(house.settings, row.id)
 
     @property
     def folder(self) -> Path:
@@ -85,6 +85,11 @@ class There:
     def tell(self, **public: str | int | float) -> None:
         """Write down what the plan makes public."""
         self._registry.change_job(self._id, stage="running", progress=json.dumps(told(public)))
+
+
+def folder_of(settings: Settings, identifier: str) -> Path:
+    """Return the directory of a job."""
+    return settings.beside / "jobs" / identifier
 
 
 def told(public: dict[str, Any]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Row
@@ -29,6 +30,7 @@ from sordino.ledger.periods import moment
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.keeping.registry import milliseconds, random_hex
 from sordino.serve.kinds.kind import Kind
+from sordino.serve.kinds.progress import how_far
 from sordino.serve.refusals import BusyError, StateError, UnknownError, shape
 
 from . import apart, requests
@@ -148,7 +150,7 @@ class Jobs:
         """Wait until a job in a process of its own has ended or rests; return what was released."""
         shown = self.job(job.who, job.id)
         while shown["finished"] is None and shown["stage"] not in _RESTING:
-            stage(shown["stage"])
+            stage(how_far(shown))
             time.sleep(self._settings.heartbeat_seconds)
             shown = self.job(job.who, job.id)
         stage(shown["stage"])
@@ -156,8 +158,15 @@ class Jobs:
             raise StateError(f"job {job.id} was {shown['stage']}; go on by: sordino job resume {job.id}", "SRD-S022")
         if shown["error"] is not None:
             raise RunError(shown["error"]["message"], shown["error"]["code"])
-        here = apart.Here(stage)
-        return requests.run(self._house, job.who, job.kind, job.request, job.key, here) | {"replayed": False}
+        return requests.ended(self._house, job.who, job.kind, job.request, job.key)
+
+    def file(self, who: Principal, identifier: str, name: str) -> Path:
+        """Return where a file is that a settled job left for whoever asked."""
+        shown = self.job(who, identifier)
+        path = apart.folder_of(self._settings, shown["id"]) / name
+        if name not in shown["files"] or not path.is_file():
+            raise UnknownError("there is no such file of this job on this machine")
+        return path
 
     def keep(self, job: Job) -> dict[str, Any]:
         """Let a run that takes long be found later; return how it shows itself."""
@@ -240,6 +249,7 @@ class Jobs:
     def _shown(self, row: Row[Any]) -> dict[str, Any]:
         died = row.claim is not None and row.finished is None and row.beat < apart.dead_before(self._settings)
         stage = "interrupted" if died and row.stage != "stopped" else row.stage
+        kind = self._house.kinds.get(row.kind)
         return {
             "id": row.id,
             "kind": row.kind,
@@ -251,7 +261,9 @@ class Jobs:
             "progress": None if row.progress is None else json.loads(row.progress),
             "created": moment(row.created),
             "finished": None if row.finished is None else moment(row.finished),
+            "request": None if row.request is None else json.loads(row.request),
             "release": row.release,
+            "files": [] if kind is None or row.release is None or row.claim is None else list(kind.files),
             "error": None if row.code is None else shape(row.code, row.message)["error"],
         }
 

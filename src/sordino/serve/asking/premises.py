@@ -41,6 +41,7 @@ from sordino.serve.witness.watching import Unwatched, Watcher
 from .price_processes import PriceProcesses
 from .quoting import Holdings, Quote
 from .slots import Slots
+from .works import Works
 
 _LARGEST_DECLARATIONS = 1 << 20
 
@@ -103,6 +104,8 @@ class Premises:
         self.kinds = Kinds.load(settings.kinds)
         self.price_processes: PriceProcesses | None = None
         """Where prices are found, if not in this process."""
+        self.works = Works()
+        """Work that stays open, as far as this process has it at hand."""
         self._watcher = watcher or Unwatched()
         self._opened: dict[str, tuple[int, Opened]] = {}
         self._opening = threading.Lock()

@@ -15,11 +15,12 @@ from typing import Any, Protocol, runtime_checkable
 from sordino.errors import ArgumentError, BudgetError, ConflictError, RunError, SordinoError
 from sordino.gate import ApprovalError
 from sordino.ledger.account import ReplayedError
+from sordino.ledger.chain import Chain
 from sordino.ledger.receipt import Receipt
 from sordino.ledger.reservation import Replay
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.keeping.registry import MOST_WISHES, random_hex
-from sordino.serve.kinds.kind import Kind, Request, Running, digest
+from sordino.serve.kinds.kind import Kind, Request, Running, StillOpen, digest
 from sordino.serve.refusals import BusyError, StateError
 
 from .interrupted import INTERRUPTED, LOST_CHARGED, left_behind
@@ -32,7 +33,7 @@ _LONGEST_KEY = 200
 def price(house: Premises, who: Principal, kind: Kind, plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a request costs and what its kind says of it; touches no data (see ``quotation.py``)."""
     who.must_be("owner", "analyst")
-    request, asked = _read(house, who, kind, plain)
+    request, asked = read(house, who, kind, plain)
     holdings = house.held(who, asked, request.project, asked.days(kind, request))
     if house.price_processes is not None:
         about = (holdings, asked.policy, house.kinds.origin(kind.name), request.plain)
@@ -48,15 +49,16 @@ def run(
 ) -> dict[str, Any]:
     """Charge a request and return what is released, or what was released before; `key` is as `key_digest` gives it."""
     who.must_be("owner", "analyst")
-    request, asked = _read(house, who, kind, plain)
+    request, asked = read(house, who, kind, plain)
     wanted = digest(kind.name, request)
     this = _This(house, who, kind, request, asked, key, wanted)
     earlier = None if running.work is not None else house.ledger.replayed(key)
     if earlier is not None:
         return this.replayed(earlier)
-    approval = house.registry.take_approval(who.subject, wanted)
+    begun = running.work is not None or this.newest_tranche() is not None
+    approval = None if begun else house.registry.take_approval(who.subject, wanted)
     try:
-        return this.run(running, approved=approval is not None or running.work is not None)
+        return this.run(running, approved=approval is not None or begun)
     except ReplayedError as error:
         if approval is not None:
             house.registry.return_approval(approval)
@@ -73,7 +75,17 @@ def run(
         raise
 
 
-def _read(house: Premises, who: Principal, kind: Kind, plain: Mapping[str, Any]) -> tuple[Request, Asked]:
+def ended(house: Premises, who: Principal, kind: Kind, plain: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """Return what was released by a job that has ended, under the digest of its key; runs nothing."""
+    request, asked = read(house, who, kind, plain)
+    this = _This(house, who, kind, request, asked, key, digest(kind.name, request))
+    found = this.newest_tranche() or house.ledger.replayed(key)
+    if found is None:
+        raise RunError(LOST_CHARGED, INTERRUPTED)
+    return this.replayed(found) | {"replayed": False}
+
+
+def read(house: Premises, who: Principal, kind: Kind, plain: Mapping[str, Any]) -> tuple[Request, Asked]:
     """Return what is asked, and what it is about; refused if that is of a sort that the kind knows nothing about."""
     request: Request = kind.read(plain)
     asked = house.asked(who, request.dataset)
@@ -139,12 +151,19 @@ class _This:
 
     def _told(self, release: object) -> dict[str, Any]:
         """Return what is told of what was just settled; the ledger has it, if the release did not keep its receipt."""
+        if isinstance(release, StillOpen):
+            self.house.works.keep(release.work, release.live)
+            return self._open(release.work, release.said, replayed=False)
         if isinstance(release, Receipted) and isinstance(release.receipt, Receipt):
             return self.released(release.to_json().encode(), release.receipt.to_json(), replayed=False)
-        ledger, settled = self.house.ledger, self.house.ledger.replayed(self.key)
+        ledger, settled = self.house.ledger, self.newest_tranche() or self.house.ledger.replayed(self.key)
         if settled is None or settled.release is None:
             raise RunError("a run of this kind ended without a release; what was charged stays charged", "SRD-R001")
         return self.released(ledger.release(settled.id), ledger.receipt(settled.id).to_json(), replayed=False)
+
+    def newest_tranche(self) -> Replay | None:
+        """Return what became of the newest reservation, for what is charged in tranches; else None."""
+        return Chain(self.house.ledger, self.key).newest()
 
     def _short(self) -> str:
         days = self.asked.days(self.kind, self.request)
@@ -168,6 +187,8 @@ class _This:
             raise ConflictError(
                 "this idempotency key was used before for another request; use a new key for a new request", "SRD-L030"
             )
+        if earlier.running and earlier.stays_open and self.kind.opened is not None:
+            return self._open(earlier.id, {}, replayed=True)
         if left_behind(self.house, earlier, self.key):
             raise RunError(LOST_CHARGED, INTERRUPTED)
         if earlier.running:
@@ -176,6 +197,18 @@ class _This:
             raise RunError("the engine could not finish this question; what was charged stays charged", "SRD-R001")
         ledger = self.house.ledger
         return self.released(ledger.release(earlier.id), ledger.receipt(earlier.id).to_json(), replayed=True)
+
+    def _open(self, identifier: str, said: dict[str, Any], *, replayed: bool) -> dict[str, Any]:
+        """Return what is told of work that was charged and stays open; its receipt comes when it is finished."""
+        return {
+            "id": identifier,
+            "kind": self.kind.name,
+            "dataset": self.request.dataset,
+            "request": self.request.plain,
+            "answer": said,
+            "receipt": None,
+            "replayed": replayed,
+        }
 
     def released(self, body: bytes, receipt: str, *, replayed: bool) -> dict[str, Any]:
         """Return what is told of a release."""

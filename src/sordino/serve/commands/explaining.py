@@ -11,13 +11,15 @@ import typer
 from sordino.accounting.explain import explain as explanation_of
 from sordino.errors import ArgumentError
 
+from .place import JsonOption
+
 
 def explain(
     epsilon: Annotated[str, typer.Option(help="ε of the release, or of all releases together.")],
     delta: Annotated[str, typer.Option(help="δ; 0 for pure differential privacy.")] = "0",
     people: Annotated[int | None, typer.Option(help="How many people are in the data, to say what δ means.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Also draw the trade-off curve into this file (png, svg).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: JsonOption = False,
 ) -> None:
     """Say in plain words what (ε, δ) promises: odds, shifted beliefs, a family of five, what δ means."""
     explanation = explanation_of(epsilon, delta, people=people)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Column, Table
 
-from .place import HERE, DirectoryOption, JsonOption, TokenOption, UrlOption, cell, desk, say, say_json
+from .place import HERE, DirectoryOption, JsonOption, TokenOption, UrlOption, cell, check_new, desk, say, say_json
 
 app = typer.Typer(help="One job: stop it (what was charged stays charged), or go on with it.", no_args_is_help=True)
 IdArgument = Annotated[str, typer.Argument(help="The id of the job.", metavar="ID")]
@@ -49,8 +50,29 @@ def resume(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Go on with a job that was stopped, or whose process died; nothing more is charged."""
+    """Go on with a job that was stopped, or whose process died; only what is charged in tranches pays on."""
     _change(identifier, "resume", (directory, url, token), as_json)
+
+
+@app.command()
+def fetch(
+    identifier: IdArgument,
+    name: Annotated[str, typer.Argument(help="The name of the file, such as weights.npz.")],
+    to: Annotated[
+        Path | None, typer.Option(help="Write it into this new file; of the same name here if left out.")
+    ] = None,
+    directory: DirectoryOption = HERE,
+    url: UrlOption = None,
+    token: TokenOption = None,
+) -> None:
+    """Fetch a file that a settled job left for you, such as the weights of a model."""
+    target = Path(Path(name).name) if to is None else to
+    check_new(target)
+    with desk(directory, url, token) as found:
+        content = found.job_file(identifier, name)
+    with target.open("xb") as file:
+        file.write(content)
+    say(f"{len(content):,} bytes in {target}")
 
 
 def _change(identifier: str, verb: str, where: Any, as_json: bool) -> None:

@@ -83,6 +83,10 @@ class LocalDesk:
         change = self._service.jobs.stop if verb == "stop" else self._service.jobs.resume
         return change(self._who, identifier)
 
+    def job_file(self, identifier: str, name: str) -> bytes:
+        """Return a file that a settled job left."""
+        return self._service.jobs.file(self._who, identifier, name).read_bytes()
+
     def budget(self, dataset: str) -> dict[str, Any]:
         """Return all about the budget of a data set."""
         return self._service.budget(self._who, dataset)
@@ -185,3 +189,11 @@ def read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise ArgumentError(f"{path} cannot be read as UTF-8 text; check the path", "SRD-A004") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a file that the caller named."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        raise ArgumentError(f"{path} cannot be read; check the path", "SRD-A004") from None

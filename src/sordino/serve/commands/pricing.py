@@ -35,6 +35,8 @@ from sordino.accounting.units import significant
 from sordino.arguments import rational
 from sordino.errors import ArgumentError, UnsupportedError
 
+from .place import JsonOption, say_json
+
 
 class Kind(StrEnum):
     """What is run, by the name that events have in JSON."""
@@ -67,7 +69,6 @@ RelationOption = Annotated[
     Neighbours | None,
     typer.Option(help="Neighbouring relation of the price; what is given for add/remove has its replace-one price."),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def epsilon(
@@ -122,7 +123,7 @@ def noise(
         except UnsupportedError:
             found[quote.calculus] = None
     if as_json:
-        _print_json({"epsilon": str(target), "delta": delta, "mechanism": mechanism.value, "noise": found})
+        say_json({"epsilon": str(target), "delta": delta, "mechanism": mechanism.value, "noise": found})
         return
     table = Table()
     table.add_column("accountant")
@@ -169,7 +170,7 @@ def _show(event: Event, delta: str | None, as_json: bool) -> None:
     if as_json:
         held = [each.value for each in Neighbours if each in relations(event)]
         quoted = [_plain(quote) for quote in quotes]
-        _print_json({"event": json.loads(event.to_json()), "delta": delta, "neighbours": held, "quotes": quoted})
+        say_json({"event": json.loads(event.to_json()), "delta": delta, "neighbours": held, "quotes": quoted})
         return
     table = Table()
     table.add_column("accountant")
@@ -202,7 +203,3 @@ def _print_table(title: str, delta: str | None, table: Table) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{title}[/], " + (f"δ = {delta}" if delta else "pure (no δ)"))
     console.print(table)
-
-
-def _print_json(value: dict[str, Any]) -> None:
-    typer.echo(json.dumps(value, ensure_ascii=False))

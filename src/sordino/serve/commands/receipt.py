@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from sordino.errors import ArgumentError, LedgerError
+from sordino.errors import LedgerError
 
 from .ledger import key_text
-from .place import HERE, DirectoryOption, JsonOption, TokenOption, UrlOption, desk, read_text, say, say_json
+from .place import HERE, DirectoryOption, JsonOption, TokenOption, UrlOption, desk, read_bytes, read_text, say, say_json
 
 app = typer.Typer(help="Check a receipt offline, or fetch one again.", no_args_is_help=True)
 
@@ -30,7 +30,7 @@ def verify(
     from sordino.ledger.repricing import UNDERCHARGED, repriced
 
     public = VerifyingKey.parse(key_text(key)).text
-    text, body = read_text(file).removesuffix("\n"), None if release is None else _bytes(release)
+    text, body = read_text(file).removesuffix("\n"), None if release is None else read_bytes(release)
     try:
         facts = verify_receipt(Receipt.from_json(text), public, body)
         covered, short, skipped = repriced(facts.reserved, facts.rules)
@@ -61,10 +61,3 @@ def show(
     """Print the receipt of a release again, as the text that verifies."""
     with desk(directory, url, token) as asked:
         typer.echo(asked.receipt(identifier), nl=False)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        raise ArgumentError(f"{path} cannot be read; check the path", "SRD-A004") from None

@@ -110,7 +110,7 @@ def _carry_out(
             return
         with Console(stderr=True).status("planned") as line:
             released = found.run(kind, request, key, line.update)
-    if receipt is not None:
+    if receipt is not None and released["receipt"] is not None:  # work that stays open has none yet
         write_new(receipt, released["receipt"])
     _show_release(released, known, receipt, as_json)
 
@@ -153,5 +153,5 @@ def _show_release(released: Mapping[str, Any], kind: Kind | None, receipt: Path 
         return
     again = " (released before under this key; nothing was charged)" if released["replayed"] else ""
     say((plain_text if kind is None else kind.release_text)(released["answer"]), f"release {released['id']}{again}")
-    if receipt is not None:
+    if receipt is not None and released["receipt"] is not None:
         say(f"receipt in {receipt}; anybody checks it by: sordino receipt verify {receipt} --key KEY")

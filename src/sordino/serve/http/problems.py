@@ -30,34 +30,23 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from sordino.errors import (
-    ArgumentError,
-    BudgetError,
-    ConflictError,
-    FrozenError,
-    LedgerError,
-    QuestionError,
-    RunError,
-    SordinoError,
-    SourceError,
-    UnsupportedError,
-)
+from sordino import errors
 from sordino.serve.refusals import MUTE, BusyError, ForbiddenError, UnauthenticatedError, UnknownError, shape
 
-_BY_CLASS: tuple[tuple[type[SordinoError], int], ...] = (
+_BY_CLASS: tuple[tuple[type[errors.SordinoError], int], ...] = (
     (UnauthenticatedError, 401),
     (ForbiddenError, 403),
     (UnknownError, 404),
     (BusyError, 429),
-    (ArgumentError, 422),
-    (QuestionError, 422),
-    (UnsupportedError, 422),
-    (BudgetError, 402),
-    (FrozenError, 503),
-    (ConflictError, 409),
-    (LedgerError, 409),
-    (SourceError, 503),
-    (RunError, 424),
+    (errors.ArgumentError, 422),
+    (errors.QuestionError, 422),
+    (errors.UnsupportedError, 422),
+    (errors.BudgetError, 402),
+    (errors.FrozenError, 503),
+    (errors.ConflictError, 409),
+    (errors.LedgerError, 409),
+    (errors.SourceError, 503),
+    (errors.RunError, 424),
 )
 _BY_CODE = {
     "SRD-B003": 429,
@@ -72,14 +61,14 @@ _BY_STATUS = {
 }
 
 
-def status_of(error: SordinoError) -> int:
+def status_of(error: errors.SordinoError) -> int:
     """Return the HTTP status that an error is told by."""
     if error.code in _BY_CODE:
         return _BY_CODE[error.code]
     return next((status for kind, status in _BY_CLASS if isinstance(error, kind)), 500)
 
 
-def problem(error: SordinoError) -> JSONResponse:
+def problem(error: errors.SordinoError) -> JSONResponse:
     """Return the response for an error of ours; one that is a mistake of ours is mute."""
     status = status_of(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -94,7 +83,7 @@ def problem(error: SordinoError) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Let an application tell all its errors in the one shape."""
-    for kind in (SordinoError, RequestValidationError, HTTPException):
+    for kind in (errors.SordinoError, RequestValidationError, HTTPException):
         app.add_exception_handler(kind, _told)
 
 
@@ -104,7 +93,7 @@ async def _told(_: Request, error: Exception) -> JSONResponse:
 
 def response_for(error: Exception) -> JSONResponse:
     """Return the response for an error of ours, for words that are not those of the API, or for what HTTP refuses."""
-    if isinstance(error, SordinoError):
+    if isinstance(error, errors.SordinoError):
         return problem(error)
     if isinstance(error, RequestValidationError):
         return _malformed(error)

@@ -118,6 +118,31 @@ class Quoted:
         return cls(plan.event(), plan.bound.neighbours, said)
 
 
+@dataclass(frozen=True)
+class StillOpen:
+    """What a run returns that charged work and left it open: more is asked of it by its id (`Kind.opened`)."""
+
+    work: str
+    said: Plain
+    """What is told of it."""
+    live: Any
+    """What `OpenWork.part` asks, for as long as this process lives."""
+
+
+@dataclass(frozen=True)
+class OpenWork:
+    """How more is asked of work that stays open: part by part, under the charge that began it."""
+
+    resume: Callable[[Any, Any, str], Any]
+    """Live work again, after a restart: of a data set on a gate and a request, by its id."""
+    part: Callable[[Any, Mapping[str, Any]], Plain]
+    """What live work answers to what is asked; what it tells was recorded first."""
+    finish: Callable[[Any], Any]
+    """Settles it, and returns the last release."""
+    shape: Any = dict[str, Any]
+    """What is asked, as a model of pydantic."""
+
+
 def _no_days(_data: Any, _request: Any) -> tuple[str, ...]:
     return ()
 
@@ -149,7 +174,14 @@ class Kind:
     """The days that a request reads, where days have budgets of their own."""
     apart: bool = False
     """Whether it runs in a process of its own, to be watched, stopped and gone on with: for work of hours."""
+    files: tuple[str, ...] = ()
+    """What a run apart leaves in its folder for whoever asked, once it is settled: names of files in which there is
+    nothing but what was released."""
     shapes: Callable[[], Shapes] = Shapes
+    opened: Callable[[], OpenWork] | None = None
+    """How more is asked of it, where a run leaves its work open (`StillOpen`)."""
+    watched_at: str = "/jobs/"
+    """Where a job of it is looked at; its id follows."""
     page: Callable[[Mapping[str, Any]], Page] = plain_page
     """What the page of a release shows, from its body."""
     pages: Callable[[], Any] | None = None
@@ -157,5 +189,7 @@ class Kind:
     again: Callable[[Mapping[str, Any]], str] | None = None
     """The address of the page where the same can be asked again, from what was asked."""
     command: Callable[[], Command] | None = None
+    commands: Callable[[], tuple[str, Any]] | None = None
+    """A group of further commands, of typer, and what it is called."""
     price_text: Callable[[Mapping[str, Any]], str] = plain_text
     release_text: Callable[[Mapping[str, Any]], str] = plain_text

@@ -17,7 +17,11 @@ from .kind import Kind
 from .sort import Sort
 
 GROUP = "sordino.kinds"
-OF_THE_HOUSE = ("sordino.serve.questions.kind:QUESTION",)
+OF_THE_HOUSE = (
+    "sordino.serve.questions.kind:QUESTION",
+    "sordino.serve.trainings.kind:TRAINING",
+    "sordino.serve.trainings.predicted:PREDICTIONS",
+)
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _TAKEN = ("run", "jobs", "datasets", "releases", "receipts", "budgets", "ledger")
 
@@ -26,7 +30,7 @@ class Kinds(Mapping[str, Kind]):
     """Kinds by name, and `sorts` of data by name; each of both with where it comes from, for other processes.
 
     >>> list(Kinds.load(())), Kinds.load(()).origin("query"), list(Kinds.load(()).sorts)
-    (['query'], 'sordino.serve.questions.kind:QUESTION', ['tables'])
+    (['query', 'training', 'predictions'], 'sordino.serve.questions.kind:QUESTION', ['tables', 'examples'])
     """
 
     def __init__(self, origins: Mapping[str, str]) -> None:

@@ -87,4 +87,7 @@
     else if ((event.key === "Enter" || event.key === "Tab") && active >= 0) { event.preventDefault(); accept(list.children[active].textContent); }
     else if (event.key === "Escape") { event.preventDefault(); close(); }
   });
+
+  // Whoever began to write before this file had come is not left without.
+  if (document.activeElement === sql) suggest(false);
 })();

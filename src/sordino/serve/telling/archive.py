@@ -47,8 +47,8 @@ class Archive:
         """Return one release with its answer."""
         record = self._record(who, identifier)
         answer = None if record.settled is None else _read(self._house.ledger.release(identifier))
-        ran = {"event": json.loads(record.event), "unit": record.unit, "neighbours": record.neighbours}
-        facts = self._facts(identifier) if record.settled is not None else {}
+        entry, facts = record.entry, self._facts_of(record)
+        ran = {"event": json.loads(entry.event), "unit": entry.unit, "neighbours": entry.neighbours}
         return {**self._shown(record), **ran, "sordino": facts.get("sordino"), "answer": answer}
 
     def receipt(self, who: Principal, identifier: str) -> str:
@@ -96,6 +96,9 @@ class Archive:
             raise UnknownError("release")
         return record
 
+    def _facts_of(self, record: Record) -> dict[str, Any]:
+        return self._facts(record.entry.id) if record.settled is not None else {}
+
     def _read_facts(self, identifier: str) -> dict[str, Any]:
         """Return what a release says of itself, as far as it says it: another kind may say nothing of this."""
         try:
@@ -115,16 +118,16 @@ class Archive:
         return {}
 
     def _shown(self, record: Record) -> dict[str, Any]:
-        facts = self._facts(record.id) if record.settled is not None else {}
+        entry, facts = record.entry, self._facts_of(record)
         part, cost = self._cost(record)
         return {
-            "id": record.id,
-            "position": record.position,
+            "id": entry.id,
+            "position": entry.sequence,
             "dataset": record.dataset,
-            "analyst": record.analyst,
-            "project": record.project,
-            "what": record.what,
-            "time": moment(record.time),
+            "analyst": entry.analyst,
+            "project": entry.project,
+            "what": entry.what,
+            "time": moment(entry.time),
             "outcome": record.outcome,
             "code": record.code,
             "part": part,
@@ -135,21 +138,21 @@ class Archive:
         }
 
     def _public(self, record: Record, part: Callable[[Vector], float], *, named: bool) -> dict[str, Any]:
-        facts = self._facts(record.id) if record.settled is not None else {}
+        entry, facts = record.entry, self._facts_of(record)
         said = {
-            "position": record.position,
-            "time": moment(record.time),
-            "what": record.what,
+            "position": entry.sequence,
+            "time": moment(entry.time),
+            "what": entry.what,
             "outcome": record.outcome,
-            "unit": record.unit,
-            "neighbours": record.neighbours,
+            "unit": entry.unit,
+            "neighbours": entry.neighbours,
             "part": part(record.charges[f"dataset:{record.dataset}"][1]),
             "price": facts.get("price"),
             "noise": facts.get("noise") if named else _without_question(facts.get("noise")),
             "bounding": facts.get("bounding"),
-            "event": json.loads(record.event),
+            "event": json.loads(entry.event),
         }
-        return said | ({"id": record.id, "analyst": record.analyst, "sql": facts.get("question")} if named else {})
+        return said | ({"id": entry.id, "analyst": entry.analyst, "sql": facts.get("question")} if named else {})
 
     def _cost(self, record: Record) -> tuple[float, str]:
         """Return a charge as a part of the data set's budget of today, in the column that says most, and in words."""
@@ -182,7 +185,7 @@ def _without_question(noises: list[dict[str, Any]] | None) -> list[dict[str, Any
 
 def _may_see(who: Principal, record: Record) -> bool:
     if who.role == "analyst":
-        return record.analyst == who.subject and who.may_see(record.dataset)
+        return record.entry.analyst == who.subject and who.may_see(record.dataset)
     return who.may_see(record.dataset)
 
 

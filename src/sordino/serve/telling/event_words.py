@@ -161,12 +161,18 @@ def _mixture(event: Plain) -> list[Told]:
     return [Told("Gaussian noise on a sample that holds parts of one unit", law, figures)]
 
 
+def _allocated(event: Plain) -> list[Told]:
+    size, moved = at_least(event["variance"]), at_most(event["sensitivity_squared"])
+    figures = f"variance {size}; {_L2[2]} {moved} at most, in one of {at_least(event['steps'])} steps, chosen by chance"
+    return [Told("Gaussian noise in every step of an epoch", f"density ∝ exp(−x² / (2 · {size}))", figures)]
+
+
 def _personalised(event: Plain) -> list[Told]:
     shares = ", ".join(at_most(each) for each in event["epsilons"])
     return [Told("a release with a loss by class of people", "anything private to each class", f"ε of {shares}")]
 
 
-_EPSILON, _DELTA = ("epsilon", "ε"), ("delta", "δ")
+_EPSILON, _DELTA, _REPORTS = ("epsilon", "ε"), ("delta", "δ"), ("reports", "n")
 _L1 = "scale", "sensitivity", "one unit changes the answer, over all its numbers, by"
 _L2 = "variance", "sensitivity_squared", "what one unit changes has a squared length of"
 EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
@@ -180,6 +186,7 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "skellam": _noise("Skellam noise", "the difference of two Poisson variables, of variance {} in all", *_L2),
     "correlated": _correlated,
     "gaussian-mixture": _mixture,
+    "allocated": _allocated,
     "exponential": _loss("a choice by the exponential mechanism", "P[choice] ∝ exp(score)", _EPSILON),
     "permute-and-flip": _loss("a choice by permute-and-flip", "the largest score with exponential noise", _EPSILON),
     "laplace-noisy-max": _loss("the largest of noisy scores", "each score with Laplace noise", _EPSILON),
@@ -204,6 +211,23 @@ EVENTS: dict[str, Callable[[Plain], list[Told]]] = {
     "personalised": _personalised,
     "sensitive": _loss("a release under sensitive privacy", "which is not differential privacy", _EPSILON),
     "shuffled": _loss("local reports in random order", "each private by itself", _EPSILON, _DELTA),
+    "shuffled-local": _loss("local reports in random order", "each private by itself", _EPSILON, _REPORTS, _DELTA),
+    "shuffled-response": _loss(
+        "randomized responses in random order",
+        "each the truth, or now and then another value",
+        _EPSILON,
+        ("categories", "values"),
+        _REPORTS,
+        _DELTA,
+    ),
+    "shuffled-unary": _loss(
+        "unary reports in random order",
+        "each a bit for every value, some of them turned",
+        ("own", "P[1 for the own value]"),
+        ("other", "P[1 for another value]"),
+        _REPORTS,
+        _DELTA,
+    ),
     "poisson-sampled": _made_of("on a sample of rate {rate}"),
     "truncated-poisson-sampled": _made_of("on a sample of rate {rate}, of {most} at most out of {population}"),
     "fixed-size-sampled": _made_of("on {size} out of {population}"),

@@ -20,20 +20,11 @@ from sordino.ledger.ledger import Ledger
 class Record:
     """One charge and what became of it."""
 
-    id: str
-    position: int
-    time: int
-    analyst: str
-    project: str | None
-    what: str
-    unit: str
-    neighbours: str
-    event: str
+    entry: Reserved
     charges: dict[str, tuple[tuple[str, ...], Vector]]
     """By the scope's text: the days, and the amount."""
     settled: int | None = None
     """The position where it was settled."""
-    ended: int | None = None
     code: str | None = None
     """The code with which it failed."""
 
@@ -103,7 +94,7 @@ class Journal:
         self.read_on()
         order = self._book.order
         for place in range(len(order) - 1, -1, -1):
-            if before is None or order[place].position < before:
+            if before is None or order[place].entry.sequence < before:
                 yield order[place]
 
     def steps(self, scope: str) -> list[Step]:
@@ -113,30 +104,16 @@ class Journal:
 
     def _reserved(self, entry: Reserved) -> None:
         charges = {charge.scope.text: (charge.days, charge.amount) for charge in entry.charges}
-        record = Record(
-            entry.id,
-            entry.sequence,
-            entry.time,
-            entry.analyst,
-            entry.project,
-            entry.what,
-            entry.unit,
-            entry.neighbours,
-            entry.event,
-            charges,
-        )
-        self._book.records[entry.id] = record
+        record = self._book.records[entry.id] = Record(entry, charges)
         self._book.order.append(record)
         for text, (days, amount) in charges.items():
             self._step(text, Step(entry.time, entry.analyst, amount, days))
 
     def _settled(self, entry: Settled) -> None:
-        record = self._book.records[entry.id]
-        record.settled, record.ended = entry.sequence, entry.time
+        self._book.records[entry.id].settled = entry.sequence
 
     def _failed(self, entry: Failed) -> None:
-        record = self._book.records[entry.id]
-        record.code, record.ended = entry.code, entry.time
+        self._book.records[entry.id].code = entry.code
 
     def _refreshed(self, entry: Refreshed) -> None:
         self._step(entry.scope.text, Step(entry.time, None, None))
@@ -146,7 +123,7 @@ class Journal:
             self._step(scope.text, Step(entry.time, None, amount))
         for record in self._book.order:
             if record.outcome == "open":
-                record.code, record.ended = "SRD-L071", entry.time
+                record.code = "SRD-L071"
 
     def _step(self, text: str, step: Step) -> None:
         self._book.steps.setdefault(text, []).append(step)
