@@ -115,17 +115,27 @@ def _size(record: dict[str, Any]) -> str:
 
 
 def write_page() -> None:
-    """Write the documentation's page from the last run of each room."""
-    parts = [INTRODUCTION]
-    for room, records in load().items():
-        versions = {k: v for record in records for k, v in (record.get("peer_versions") or {}).items() if k != "python"}
-        title = room.replace("_", " ").capitalize()
-        peers = ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
-        size = "; ".join(filter(None, (_size(records[0]), peers)))
-        parts.append(f"## {title}\n\n`make bench ROOM={room}` on a machine with {size}.\n")
-        parts += [notes] if (notes := getattr(import_module(room), "NOTES", None)) else []
-        parts.append("| " + " | ".join(HEADINGS) + " |\n" + "|---" * len(HEADINGS) + "|")
-        parts[-1] += "".join("\n| " + " | ".join(cells(record)) + " |" for record in records) + "\n"
-    if len(parts) == 1:
-        parts.append("No run has been recorded yet.\n")
-    PAGE.write_text("\n".join(parts))
+    """Write the documentation's page: rooms that were run here anew, the others as they stand."""
+    sections = _written() | {_title(room): _section(room, records) for room, records in load().items()}
+    PAGE.write_text("\n".join([INTRODUCTION, *(sections[title] for title in sorted(sections))]))
+
+
+def _written() -> dict[str, str]:
+    """Return the sections of the page as it stands, by title."""
+    parts = PAGE.read_text().split("\n## ")[1:] if PAGE.exists() else []
+    return {part.partition("\n")[0]: "## " + part.rstrip("\n") + "\n" for part in parts}
+
+
+def _title(room: str) -> str:
+    return room.replace("_", " ").capitalize()
+
+
+def _section(room: str, records: Sequence[dict[str, Any]]) -> str:
+    versions = {k: v for record in records for k, v in (record.get("peer_versions") or {}).items() if k != "python"}
+    peers = ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
+    size = "; ".join(filter(None, (_size(records[0]), peers)))
+    table = "| " + " | ".join(HEADINGS) + " |\n" + "|---" * len(HEADINGS) + "|"
+    table += "".join("\n| " + " | ".join(cells(record)) + " |" for record in records) + "\n"
+    notes = getattr(import_module(room), "NOTES", None)
+    said = f"`make bench ROOM={room}` on a machine with {size}.\n"
+    return "\n".join([f"## {_title(room)}\n", said, *([notes] if notes else []), table])
