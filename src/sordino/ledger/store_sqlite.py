@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import create_engine, event
 from sqlalchemy.engine import URL
@@ -36,7 +39,7 @@ class SqliteStore(Store):
             isolation_level="AUTOCOMMIT",
             connect_args={"timeout": patience, "check_same_thread": False, "cached_statements": 256},
         )
-        event.listen(engine, "connect", _configure)
+        event.listen(engine, "connect", configure)
         super().__init__(engine, str(self.path))
 
     def check_place(self) -> None:
@@ -81,11 +84,25 @@ _MEANINGS = {
 }
 
 
-def _configure(connection: object, _: object) -> None:
-    cursor = connection.cursor()  # type: ignore[attr-defined]
+def configure(connection: Any, _: object) -> None:
+    """Set up a new connection: the journal, syncing, and no schema that runs anything."""
+    cursor = connection.cursor()
     for setting in _SETTINGS:
-        cursor.execute(setting)
+        _set(cursor, setting)
     cursor.close()
+
+
+def _set(cursor: Any, setting: str) -> None:
+    """Try until others let it: SQLite makes nobody wait who changes the journal of a new file while another does."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            cursor.execute(setting)
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 def _make(path: Path) -> None:

@@ -16,7 +16,6 @@ trusted like one.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import BigInteger, Boolean, Column, Engine, Integer, MetaData, Table, Text, create_engine, event
 from sqlalchemy.engine import URL, make_url
@@ -24,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from sordino.errors import LedgerError
 from sordino.ledger.migrating import Form
+from sordino.ledger.store_sqlite import PATIENCE, configure
 
 METADATA = MetaData()
 FORM = Form("the service's tables were", Path(__file__).parents[1] / "migrations", "serve_version", "0001", METADATA)
@@ -147,9 +147,9 @@ def plain_engine_at(database: str) -> Engine:
     if "://" in database:
         return create_engine(make_url(database).set(drivername="postgresql+psycopg"), pool_size=10, pool_pre_ping=True)
     engine = create_engine(
-        URL.create("sqlite", database=database), connect_args={"timeout": 60, "check_same_thread": False}
+        URL.create("sqlite", database=database), connect_args={"timeout": PATIENCE, "check_same_thread": False}
     )
-    event.listen(engine, "connect", _configure)
+    event.listen(engine, "connect", configure)
     return engine
 
 
@@ -163,10 +163,3 @@ def _prepare(engine: Engine) -> None:
         raise LedgerError(
             "the service's tables cannot be made or read in this database; check who may", "SRD-L050"
         ) from None
-
-
-def _configure(connection: Any, _: object) -> None:
-    cursor = connection.cursor()
-    for setting in ("PRAGMA journal_mode=WAL", "PRAGMA synchronous=FULL", "PRAGMA trusted_schema=OFF"):
-        cursor.execute(setting)
-    cursor.close()
