@@ -14,7 +14,8 @@ Quality on rows that were not learned from, mean of several fits: accuracy; R² 
 how far means are off as a part of the bounds, both with a minus. Ours at δ = 1e-5, diffprivlib's at pure ε = 1 (it has
 nothing else); both know the same bounds, norms and classes. Capital gain and loss of Adult are logarithms, for all
 sides. Adult is read from the folder that SORDINO_BENCH_DATA names, or ../shared/data; its cases are left out where it
-is not.
+is not. Principal components are those of sixteen pixels in the middle: of all 64, one fit of diffprivlib's had not ended
+after half an hour.
 """
 FOLDER = Path(os.environ.get("SORDINO_BENCH_DATA", Path(__file__).parent.parent.parent / "shared" / "data")) / "tabular"
 DELTA = 1e-5
@@ -25,12 +26,9 @@ KINDS = {
     "linear": "linear regression",
     "ridge": "ridge against linear regression",
     "scaler": "standard scaler",
-    "pca": "principal components",
     "kmeans": "k-means",
 }
-UNFINISHED = ("pca", "adult")
-"""diffprivlib's components of 32,561 rows do not come within minutes."""
-RUNS = {"adult": 5, "digits": 10}
+RUNS = {"adult": 5, "digits": 10, "middles of digits": 10}
 
 
 def cases() -> list[Case]:
@@ -40,7 +38,8 @@ def cases() -> list[Case]:
         sources.append("adult")
     else:
         print(f"no {FOLDER / 'adult.data'}: cases of Adult are left out; name the folder by SORDINO_BENCH_DATA")
-    found = [_against_diffprivlib(kind, source) for source in sources for kind in KINDS if (kind, source) != UNFINISHED]
+    found = [_against_diffprivlib(kind, source) for source in sources for kind in KINDS]
+    found.append(_against_diffprivlib("pca", "middles of digits"))
     if "adult" in sources:
         found += [_shortfall(1.0, 0.6), _shortfall(0.3, 1.0), _against_interpret()]
     return found
@@ -49,7 +48,7 @@ def cases() -> list[Case]:
 def _against_diffprivlib(kind: str, source: str) -> Case:
     asked = {"kind": kind, "source": source, "folder": str(FOLDER), "epsilon": 1.0, "runs": RUNS[source]}
     return Case(
-        f"{KINDS[kind]}, {source}, ε = 1",
+        f"{KINDS.get(kind, 'principal components')}, {source}, ε = 1",
         Call("sordino_estimators", "fits", {**asked, "delta": DELTA}),
         Call("diffprivlib_models", "fits", asked),
         as_good(0.0),
