@@ -14,8 +14,8 @@ Quality on rows that were not learned from, mean of several fits: accuracy; R² 
 how far means are off as a part of the bounds, both with a minus. Ours at δ = 1e-5, diffprivlib's at pure ε = 1 (it has
 nothing else); both know the same bounds, norms and classes. Capital gain and loss of Adult are logarithms, for all
 sides. Adult is read from the folder that SORDINO_BENCH_DATA names, or ../shared/data; its cases are left out where it
-is not. Principal components are those of sixteen pixels in the middle: of all 64, one fit of diffprivlib's had not ended
-after half an hour.
+is not. Principal components are those of sixteen pixels in the middle: of all 64, one fit of diffprivlib's had not
+ended after half an hour.
 """
 FOLDER = Path(os.environ.get("SORDINO_BENCH_DATA", Path(__file__).parent.parent.parent / "shared" / "data")) / "tabular"
 DELTA = 1e-5
