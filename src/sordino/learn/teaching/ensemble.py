@@ -18,7 +18,7 @@ from typing import Any
 from sordino.accounting.any_account import Cost
 from sordino.accounting.grant import Grant
 from sordino.accounting.work import muted
-from sordino.arguments import Number, rational, whole
+from sordino.arguments import Number, probability, rational, whole
 from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError
 from sordino.learn.run.account import check_account
@@ -27,6 +27,7 @@ from sordino.learn.run.paying import own_delta
 from sordino.learn.run.voting import Ensemble, Fit, things_asked
 
 from .plan import Check, LabelPlan, Labels
+from .report import RANKS, Report, ReportPlan
 
 _MUTE = (
     "the teachers could not be asked; what was charged stays charged. Try `fit` on made-up examples of the same shape"
@@ -82,6 +83,37 @@ class Teachers:
         """Return what labels for so many things would cost."""
         number = whole("asked", asked, least=1)
         return self._account.price(self._plan(number, sigma, answers, threshold, check_sigma, delta))
+
+    def report(
+        self,
+        asked: Any,
+        *,
+        sigma: Number,
+        epsilon: Number,
+        delta: Number = "1e-5",
+        confidence: Number = "0.95",
+    ) -> Report:
+        """Return how little labels of these things by noise of `sigma` lost, given how sure the teachers were.
+
+        The charge of the labels stays: this is a report with a price of its own, `epsilon`, on what can be said of
+        these data with `confidence`.
+        """
+        things = things_asked(asked)
+        plan = ReportPlan(
+            self._examples.name,
+            self._examples.unit,
+            self._classes,
+            whole("the number of things asked", len(things), least=RANKS),
+            rational("sigma", sigma, above=0),
+            probability("delta", delta),
+            probability("confidence", confidence),
+            rational("epsilon", epsilon, above=0),
+        )
+
+        def run(grant: Grant) -> Report:
+            return plan.run(muted(lambda: self._ensemble.votes(things), _MUTE), grant)
+
+        return self._account.carry_out(plan, run)
 
     def _plan(
         self,
