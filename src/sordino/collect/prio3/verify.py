@@ -23,7 +23,7 @@ from .field import Bytes, Elements
 from .prio3 import LEADER, NONCE, Prio3, checked_key
 from .proof import decide, query
 from .refusal import Reasons, Refusal, none_refused, refused
-from .report import ReportShare
+from .sharding import ReportShare
 from .rows import as_messages, as_rows, no_bytes, no_elements
 from .xof import SEED
 
