@@ -1,4 +1,4 @@
-"""Bit by bit what the draft's vectors say, and what its own reference code finds for other parameters and bad reports."""
+"""Bit by bit what the draft's vectors say, and what its reference code finds for other parameters and bad reports."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sordino.collect.prio3 import Count, Histogram, Prio3, ReportShare, Sum, shard, verifier_messages, verify_next, verify_start
+from sordino.collect.prio3 import (
+    Count,
+    Histogram,
+    Prio3,
+    ReportShare,
+    Sum,
+    shard,
+    verifier_messages,
+    verify_next,
+    verify_start,
+)
 from sordino.collect.prio3.aggregate import AggregateShare, unshard
 from sordino.collect.prio3.field import FIELD128, Bytes
 from sordino.collect.prio3.refusal import Refusal

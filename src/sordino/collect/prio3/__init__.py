@@ -4,7 +4,7 @@
     topology    two servers: start, answer, finish                      leader_start, helper_answer
     verify      the same for any number of servers                      verify_start, verifier_messages, verify_next
     aggregate   what each server adds up; what all sums give together   AggregateShare, unshard
-    noise       the whole exact noise by each server, drawn once        ServerNoise, CollectionPlan, collect, opened
+    collection  the whole exact noise by each server, drawn once        ServerNoise, CollectionPlan, collect, opened
 
     below them  prio3 (parameters and sizes), derive (seeds and tags), proof, gadgets, circuit, polynomial, xof, field
 
@@ -18,10 +18,12 @@ array([ True,  True,  True])
 """
 
 from .aggregate import AggregateShare, unshard
+from .collection import Collected, CollectionPlan, NoisedShare, collect, opened
 from .count import Count
 from .histogram import Histogram
 from .prio3 import HELPER, LEADER, Prio3
 from .refusal import Refusal
+from .server_noise import ServerNoise
 from .sharding import Report, ReportShare, new_key, report, reports, shard
 from .summing import Sum
 from .topology import Answered, Waiting, helper_answer, leader_start
@@ -32,20 +34,26 @@ __all__ = [
     "LEADER",
     "AggregateShare",
     "Answered",
+    "Collected",
+    "CollectionPlan",
     "Combined",
     "Count",
     "Finished",
     "Histogram",
+    "NoisedShare",
     "Prio3",
     "Refusal",
     "Report",
     "ReportShare",
+    "ServerNoise",
     "Started",
     "Sum",
     "Waiting",
+    "collect",
     "helper_answer",
     "leader_start",
     "new_key",
+    "opened",
     "report",
     "reports",
     "shard",

@@ -2,7 +2,7 @@
 
 **Guarantee**: a nonce counts once. The checksum (the exclusive or of SHA-256 over all nonces that count) tells whether
 two servers added up the same reports; sums over different ones would be as good as random.
-**Assumes**: whoever keeps nonces beyond one process hands those seen before to `add` no more.
+**Assumes**: what a process before this one counted is not handed to `add` again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class AggregateShare:
         self._checksum = 0
 
     def add(self, finished: Finished, nonces: Sequence[bytes]) -> Reasons:
-        """Add the output shares that are accepted, each nonce once, and return for all reports why they do not count."""
+        """Add the output shares that are accepted, each nonce once; return why each of the others does not count."""
         if finished.prio3 != self.prio3 or len(nonces) != len(finished.reasons):
             raise ArgumentError(
                 "what is added must be of the same survey, with a nonce for every report of the batch, in order",

@@ -40,7 +40,8 @@ class Count:
 
     def checked(self, encoded: Elements, outputs: Elements, shares: int) -> Elements:  # noqa: ARG002 (it is linear)
         """Return x² − x."""
-        return (outputs - encoded) % self.field.modulus
+        found: Elements = (outputs - encoded) % self.field.modulus
+        return found
 
     def truncate(self, encoded: Elements) -> Elements:
         """Return the measurement."""

@@ -43,9 +43,7 @@ class Derivations:
 
     def measurement_share(self, server: int, seeds: Bytes) -> Elements:
         """Return the share of the encoded measurement of a server that got a seed."""
-        return self._elements(
-            _MEASUREMENT_SHARE, seeds, column(bytes([server])), self.circuit.measurement_length
-        )
+        return self._elements(_MEASUREMENT_SHARE, seeds, column(bytes([server])), self.circuit.measurement_length)
 
     def proof_share(self, server: int, seeds: Bytes) -> Elements:
         """Return the share of the proof of a server that got a seed."""

@@ -41,8 +41,8 @@ class Field:
 
         Elements of a row that is not are zero.
         """
-        words = np.ascontiguousarray(encoded).view("<u8")
-        words = words.reshape(*encoded.shape[:-1], -1, self.size // _WORD)
+        count = encoded.shape[-1] // self.size
+        words = np.ascontiguousarray(encoded).view("<u8").reshape(*encoded.shape[:-1], count, self.size // _WORD)
         elements = words[..., 0].astype(object)
         for place in range(1, words.shape[-1]):
             elements = elements + (words[..., place].astype(object) << (64 * place))
@@ -53,7 +53,7 @@ class Field:
         """Return each row of elements as bytes, little-endian."""
         places = [(elements >> (64 * place)) & (2**64 - 1) for place in range(self.size // _WORD)]
         words = np.stack([place.astype("<u8") for place in places], axis=-1)
-        return words.reshape(*elements.shape[:-1], -1).view(np.uint8)
+        return words.reshape(*elements.shape[:-1], elements.shape[-1] * len(places)).view(np.uint8)
 
     def inverse(self, number: int) -> int:
         """Return 1/number."""

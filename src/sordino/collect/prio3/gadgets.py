@@ -52,8 +52,9 @@ class ZeroForBits:
 
     def evaluate(self, inputs: Elements) -> Elements:
         """Return the polynomial's values."""
-        bit = inputs[..., 0]
-        return bit * (bit - 1)
+        bits = inputs[..., 0]
+        found: Elements = bits * (bits - 1)
+        return found
 
 
 def wire_length(calls: int) -> int:

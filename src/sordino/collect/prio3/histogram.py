@@ -64,9 +64,9 @@ class Histogram:
 
     def wires(self, encoded: Elements, joint: Elements, shares: int) -> Elements:
         """Return rʲ·x and x − 1 for the j-th bin x of a chunk, where r is the chunk's own random element."""
-        chunks = np.zeros((len(encoded), self.calls * self.chunk_length), dtype=object)
-        chunks[:, : self.length] = encoded
-        chunks = chunks.reshape(len(encoded), self.calls, self.chunk_length)
+        padded = np.zeros((len(encoded), self.calls * self.chunk_length), dtype=object)
+        padded[:, : self.length] = encoded
+        chunks = padded.reshape(len(encoded), self.calls, self.chunk_length)
         found = np.empty((*chunks.shape[:2], self.gadget.arity), dtype=object)
         found[..., ::2] = chunks * self._powers(joint) % self.field.modulus
         found[..., 1::2] = (chunks - self.field.inverse(shares)) % self.field.modulus
@@ -82,7 +82,8 @@ class Histogram:
     def checked(self, encoded: Elements, outputs: Elements, shares: int) -> Elements:
         """Return a random sum of x² − x over all bins, which is zero if each is 0 or 1; and their sum less 1."""
         whole_sum = encoded.sum(axis=1) - self.field.inverse(shares)
-        return np.stack([outputs.sum(axis=1), whole_sum], axis=1) % self.field.modulus
+        found: Elements = np.stack([outputs.sum(axis=1), whole_sum], axis=1) % self.field.modulus
+        return found
 
     def truncate(self, encoded: Elements) -> Elements:
         """Return all bins."""
@@ -90,7 +91,9 @@ class Histogram:
 
     def bound(self, neighbours: Neighbours, unit: Unit = ROW) -> Bound:
         """Return 1 in one bin; where another comes in a report's place, 1 in two bins."""
-        return Bound.vector(l0=2 if neighbours is Neighbours.REPLACE_ONE else 1, linf=1, neighbours=neighbours, unit=unit)
+        return Bound.vector(
+            l0=2 if neighbours is Neighbours.REPLACE_ONE else 1, linf=1, neighbours=neighbours, unit=unit
+        )
 
     @classmethod
     def of(cls, length: int) -> Histogram:

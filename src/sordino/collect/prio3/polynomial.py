@@ -6,6 +6,7 @@ All functions work on the last axis of arrays of any shape, whose length is a po
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .field import Elements, Field
 
@@ -29,7 +30,8 @@ def coefficients(field: Field, found: Elements) -> Elements:
     """Return the coefficients of the polynomial that has these values: the inverse of `values`."""
     count = found.shape[-1]
     backwards = -np.arange(count) % count
-    return values(field, found)[..., backwards] * field.inverse(count) % field.modulus
+    known: Elements = values(field, found)[..., backwards] * field.inverse(count) % field.modulus
+    return known
 
 
 def doubled(field: Field, found: Elements) -> Elements:
@@ -60,12 +62,15 @@ def weights(field: Field, points: Elements, count: int) -> Elements:
     for place in range(1, count):
         before[..., place] = before[..., place - 1] * gaps[..., place - 1] % field.modulus
         after[..., -place - 1] = after[..., -place] * gaps[..., -place] % field.modulus
-    return before * after % field.modulus * (roots * field.inverse(count) % field.modulus) % field.modulus
+    scaled = roots * field.inverse(count) % field.modulus
+    factors: Elements = before * after % field.modulus * scaled % field.modulus
+    return factors
 
 
-def is_root_of_unity(field: Field, points: Elements, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+def is_root_of_unity(field: Field, points: Elements, count: int) -> NDArray[np.bool_]:
     """Return whether each point's `count`-th power is one."""
     power = points
     for _ in range(count.bit_length() - 1):
         power = power * power % field.modulus
-    return (power == 1).astype(bool)
+    found: NDArray[np.bool_] = (power == 1).astype(bool)
+    return found

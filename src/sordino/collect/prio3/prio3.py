@@ -49,7 +49,7 @@ class Prio3:
 
     >>> from sordino.collect.prio3 import Histogram, Prio3
     >>> Prio3(Histogram.of(20), context=b"favourite colour, 2026-06").report_sizes
-    (1056, 128)
+    (768, 144)
     """
 
     circuit: Circuit
@@ -120,5 +120,7 @@ class Prio3:
 def checked_key(key: Any) -> bytes:
     """Return a verification key if it is one; never show it."""
     if not isinstance(key, bytes) or len(key) != KEY:
-        raise ArgumentError(f"key must be the {KEY} bytes that all servers agreed on; make one by new_key()", "SRD-A001")
+        raise ArgumentError(
+            f"key must be the {KEY} bytes that all servers agreed on; make one by new_key()", "SRD-A001"
+        )
     return key

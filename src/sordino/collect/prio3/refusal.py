@@ -32,8 +32,8 @@ class Refusal(IntEnum):
 
 _ERRORS: dict[Refusal, Callable[[], ArgumentError]] = {
     Refusal.MALFORMED: lambda: ArgumentError(
-        "a nonce, public share or input share has not the length of this survey, or a number in it is not in the field; "
-        "the report was made for another survey or damaged, so make it anew",
+        "a nonce, public share or input share has not the length of this survey, or a number in it is not in the "
+        "field; the report was made for another survey or damaged, so make it anew",
         "SRD-C301",
     ),
     Refusal.UNUSABLE_POINT: lambda: ArgumentError(
@@ -70,6 +70,12 @@ def none_refused(count: int) -> Reasons:
     return np.zeros(count, np.uint8)
 
 
+def accepted(reasons: Reasons) -> NDArray[np.bool_]:
+    """Return who is not refused."""
+    found: NDArray[np.bool_] = reasons == Refusal.ACCEPTED
+    return found
+
+
 def refused(reasons: Reasons, unless: NDArray[np.bool_], reason: Refusal) -> Reasons:
     """Return the reasons with this one for those not refused before and not excused by `unless`."""
     return np.where((reasons == 0) & ~unless, np.uint8(reason), reasons)
@@ -79,5 +85,3 @@ def raise_for(reason: int) -> None:
     """Raise the error of a refusal, or do nothing for a report that is accepted."""
     if reason:
         raise Refusal(reason).error()
-
-

@@ -114,7 +114,8 @@ def _rest(prio3: Prio3, secret: Elements, helpers: list[Elements]) -> Elements:
     """Return the leader's share: the secret less the shares of all others."""
     for share in helpers:
         secret = secret - share
-    return secret % prio3.circuit.field.modulus
+    rest: Elements = secret % prio3.circuit.field.modulus
+    return rest
 
 
 def _checked(prio3: Prio3, measurements: Measurements) -> NDArray[np.int64]:

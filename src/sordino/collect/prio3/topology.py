@@ -17,12 +17,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from sordino.errors import ArgumentError
 
 from .prio3 import HELPER, LEADER, Prio3
 from .refusal import Reasons, Refusal, none_refused, refused
-from .sharding import ReportShare
 from .rows import as_messages, as_rows
+from .sharding import ReportShare
 from .verify import Finished, Started, verifier_messages, verify_next, verify_start
 
 _INITIALIZE = 0
@@ -59,40 +61,40 @@ def leader_start(prio3: Prio3, key: bytes, reports: Sequence[ReportShare]) -> Wa
     return Waiting(_framed(_INITIALIZE, started.verifier_shares, started.reasons), started)
 
 
-def helper_answer(
-    prio3: Prio3, key: bytes, reports: Sequence[ReportShare], inbound: Sequence[bytes]
-) -> Answered:
+def helper_answer(prio3: Prio3, key: bytes, reports: Sequence[ReportShare], inbound: Sequence[bytes]) -> Answered:
     """Answer the leader's messages about these reports, in their order; return output shares and what is sent back."""
     _check_two(prio3)
     shares, arrived = _unframed(_INITIALIZE, inbound, prio3.verifier_share_size, len(reports))
     started = verify_start(prio3, HELPER, key, reports)
     combined = verifier_messages(prio3, [shares, started.verifier_shares])
-    reasons = refused(arrived, combined.reasons == Refusal.ACCEPTED, Refusal.FALSE_PROOF)
-    finished = verify_next(started, combined.messages, reasons)
+    finished = verify_next(started, combined.messages, np.where(arrived, arrived, combined.reasons))
     return Answered(_framed(_FINISH, combined.messages, finished.reasons), finished)
 
 
 def _check_two(prio3: Prio3) -> None:
     if prio3.servers != 2:
         raise ArgumentError(
-            f"this exchange is for two servers, not {prio3.servers}; with more, send all verifier shares to one of them "
-            "and its verifier messages to all (verify_start, verifier_messages, verify_next)",
+            f"this exchange is for two servers, not {prio3.servers}; with more, send all verifier shares to one of "
+            "them and its verifier messages to all (verify_start, verifier_messages, verify_next)",
             "SRD-C308",
         )
 
 
-def _framed(kind: int, items: Sequence[bytes], reasons: Reasons) -> list[bytes]:
+def _framed(kind: int, items: Sequence[bytes | None], reasons: Reasons) -> list[bytes]:
     return [
-        b"" if reason else bytes([kind]) + len(item).to_bytes(4, "big") + item
+        b"" if reason or item is None else bytes([kind]) + len(item).to_bytes(4, "big") + item
         for item, reason in zip(items, reasons, strict=True)
     ]
 
 
-def _unframed(kind: int, inbound: Sequence[Any], size: int, count: int) -> tuple[list[bytes], Reasons]:
-    """Return what the messages hold, and which of them are not of this type and length."""
+def _unframed(kind: int, inbound: Sequence[Any], size: int, count: int) -> tuple[list[bytes | None], Reasons]:
+    """Return what the messages hold: None, and a reason, for those that are not of this type and length."""
     if len(inbound) != count:
-        raise ArgumentError("there must be a message for every report of the batch, in order; empty ones too", "SRD-A003")
+        raise ArgumentError(
+            "there must be a message for every report of the batch, in order; empty ones too", "SRD-A003"
+        )
     rows, fits = as_rows(inbound, _HEAD + size)
     head = bytes([kind]) + size.to_bytes(4, "big")
     fits = fits & (rows[:, :_HEAD] == list(head)).all(axis=1)
-    return as_messages(rows[:, _HEAD:]), refused(none_refused(count), fits, Refusal.NO_MESSAGE)
+    items = [item if fit else None for item, fit in zip(as_messages(rows[:, _HEAD:]), fits, strict=True)]
+    return items, refused(none_refused(count), fits, Refusal.NO_MESSAGE)

@@ -22,9 +22,9 @@ from sordino.errors import ArgumentError
 from .field import Bytes, Elements
 from .prio3 import LEADER, NONCE, Prio3, checked_key
 from .proof import decide, query
-from .refusal import Reasons, Refusal, none_refused, refused
-from .sharding import ReportShare
+from .refusal import Reasons, Refusal, accepted, none_refused, refused
 from .rows import as_messages, as_rows, no_bytes, no_elements
+from .sharding import ReportShare
 from .xof import SEED
 
 _AT_ONCE = 500
@@ -37,15 +37,15 @@ class Started:
 
     prio3: Prio3
     reasons: Reasons
-    verifier_shares: list[bytes]
-    """To be sent; empty for those that are refused."""
+    verifier_shares: list[bytes | None]
+    """To be sent; None for those that are refused."""
     outputs: Elements = field(repr=False)
     joint_seeds: Bytes = field(repr=False)
 
     @property
     def accepted(self) -> NDArray[np.bool_]:
         """Who is not refused so far."""
-        return self.reasons == Refusal.ACCEPTED
+        return accepted(self.reasons)
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Combined:
     """What all servers' verifier shares say together."""
 
     reasons: Reasons
-    messages: list[bytes]
-    """To be sent to all; empty for those that are refused, and where there is no joint randomness."""
+    messages: list[bytes | None]
+    """To be sent to all: None for those that are refused (without joint randomness the message of others is empty)."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,12 @@ class Finished:
     @property
     def accepted(self) -> NDArray[np.bool_]:
         """Who counts."""
-        return self.reasons == Refusal.ACCEPTED
+        return accepted(self.reasons)
+
+    def only(self, counted: NDArray[np.bool_]) -> Finished:
+        """Return the same without those that the other server, as it says, does not count."""
+        reasons = refused(self.reasons, counted, Refusal.NO_MESSAGE)
+        return Finished(self.prio3, reasons, np.where(accepted(reasons)[:, None], self.outputs, 0))
 
 
 def verify_start(prio3: Prio3, server: int, key: bytes, reports: Sequence[ReportShare]) -> Started:
@@ -93,8 +98,7 @@ def _start(prio3: Prio3, server: int, key: bytes, reports: Sequence[ReportShare]
     verifiers, usable = query(prio3.circuit, given.measurement, given.proof, random, joint, prio3.servers)
     reasons = refused(given.reasons, usable, Refusal.UNUSABLE_POINT)
     shares = as_messages(np.concatenate([prio3.circuit.field.encode(verifiers), part], axis=1))
-    sent = [b"" if reason else share for share, reason in zip(shares, reasons, strict=True)]
-    return Started(prio3, reasons, sent, prio3.circuit.truncate(given.measurement), seeds)
+    return Started(prio3, reasons, _unless(reasons, shares), prio3.circuit.truncate(given.measurement), seeds)
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ def _joint(prio3: Prio3, server: int, given: _Given) -> tuple[Bytes, Bytes, Elem
     return part, seeds, prio3.derive.joint_randomness(seeds)
 
 
-def verifier_messages(prio3: Prio3, shares: Sequence[Sequence[bytes]]) -> Combined:
+def verifier_messages(prio3: Prio3, shares: Sequence[Sequence[bytes | None]]) -> Combined:
     """Return what is sent to all servers, from the verifier shares of each server (in their order) for each report."""
     if len(shares) != prio3.servers or len({len(each) for each in shares}) != 1:
         raise ArgumentError(
@@ -161,17 +165,19 @@ def verifier_messages(prio3: Prio3, shares: Sequence[Sequence[bytes]]) -> Combin
         parts.append(rows[:, size:])
     verifier = np.asarray(total % prio3.circuit.field.modulus, dtype=object)
     reasons = refused(reasons, decide(prio3.circuit, verifier), Refusal.FALSE_PROOF)
-    if not prio3.joint:
-        return Combined(reasons, [b""] * len(reasons))
-    seeds = as_messages(prio3.derive.joint_seed(np.concatenate(parts, axis=1)))
-    return Combined(reasons, [b"" if reason else seed for seed, reason in zip(seeds, reasons, strict=True)])
+    joined = np.concatenate(parts, axis=1)
+    seeds = prio3.derive.joint_seed(joined) if prio3.joint else joined
+    return Combined(reasons, _unless(reasons, as_messages(seeds)))
 
 
-def verify_next(started: Started, messages: Sequence[bytes], decided: Reasons | None = None) -> Finished:
-    """Return a server's output shares, given a verifier message for each report.
+def _unless(reasons: Reasons, messages: list[bytes]) -> list[bytes | None]:
+    return [None if reason else message for message, reason in zip(messages, reasons, strict=True)]
 
-    `decided` are the reasons of `verifier_messages`, for whoever combined the shares: without joint randomness a
-    message is empty, whether or not the report was refused, so they must be told apart by the framing or by these.
+
+def verify_next(started: Started, messages: Sequence[bytes | None], decided: Reasons | None = None) -> Finished:
+    """Return a server's output shares, given a verifier message for each report, or None where there is none.
+
+    `decided` are the reasons of `verifier_messages`, for whoever has them: they say why a message is missing.
     """
     if len(messages) != len(started.reasons):
         raise ArgumentError("there must be a verifier message for every report of the batch, in order", "SRD-A003")
@@ -179,5 +185,5 @@ def verify_next(started: Started, messages: Sequence[bytes], decided: Reasons | 
     reasons = started.reasons if decided is None else np.where(started.reasons, started.reasons, decided)
     reasons = refused(reasons, fits, Refusal.NO_MESSAGE)
     reasons = refused(reasons, (seeds == started.joint_seeds).all(axis=1), Refusal.JOINT_RANDOMNESS)
-    outputs = np.where((reasons == Refusal.ACCEPTED)[:, None], started.outputs, 0)
+    outputs = np.where(accepted(reasons)[:, None], started.outputs, 0)
     return Finished(started.prio3, reasons, outputs)
