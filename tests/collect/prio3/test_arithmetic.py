@@ -99,7 +99,7 @@ def test_the_last_value_follows_from_the_degree(field: Field) -> None:
 
 
 def test_numbers_beyond_the_modulus_are_skipped_in_the_stream() -> None:
-    """With a modulus that half of all numbers exceed, every row is read again: what the two large fields almost never do."""
+    """With a modulus that half of all numbers exceed, every row is read again, as almost never with the real ones."""
     prime = 2**63 + 29
     field = Field(prime, 8, 1, 1)
     seeds = np.arange(3 * 32, dtype=np.uint8).reshape(3, 32)

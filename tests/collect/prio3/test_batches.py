@@ -25,12 +25,12 @@ from sordino.collect.prio3 import (
     new_key,
     report,
     reports,
+    single,
     unshard,
     verifier_messages,
     verify_next,
     verify_start,
 )
-from sordino.collect.prio3 import single
 from sordino.collect.prio3.verify import Finished
 from sordino.errors import ArgumentError
 

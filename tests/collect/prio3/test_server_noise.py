@@ -29,7 +29,11 @@ from sordino.collect.prio3 import (
     ServerNoise,
     Sum,
     collect,
+    helper_answer,
+    leader_start,
+    new_key,
     opened,
+    reports,
 )
 from sordino.collect.prio3.joint_noise import reach
 from sordino.collect.prio3.verify import Finished
@@ -56,6 +60,26 @@ def test_all_but_the_noise_is_the_same_on_neighbours(case: Case) -> None:
         for released in (case.mechanism.release(value, case.grant()) for value in (case.value, case.neighbour))
     ]
     assert seen[0] == seen[1]
+
+
+def observed(measured: list[int]) -> list[Any]:
+    """Return all that can be seen of a collection but random bytes: sizes, reasons, counts, types, prices."""
+    key, made = new_key(), reports(BINS, measured)
+    waiting = leader_start(BINS, key, [each.for_server(0) for each in made])
+    answered = helper_answer(BINS, key, [each.for_server(1) for each in made], waiting.outbound)
+    shares = []
+    for finished in (waiting.finish(answered.outbound), answered.finished):
+        aggregate = AggregateShare(BINS)
+        reasons = aggregate.add(finished, [each.nonce for each in made])
+        shares.append((collect(UnlimitedAccount("a test").begin(PLAN), aggregate), reasons.tolist()))
+    found = opened(PLAN, [share for share, _ in shares])
+    sizes = [[len(message) for message in each] for each in (waiting.outbound, answered.outbound)]
+    texts = [(len(share.to_json()), share.reports, repr(aggregate), reasons) for share, reasons in shares]
+    return [sizes, texts, found.reports, len(found.values), {type(each) for each in found.values}, found.error()]
+
+
+def test_a_whole_collection_shows_nothing_but_its_noisy_sum() -> None:
+    assert observed([3, 3, 3, 3]) == observed([3, 3, 3, 19])
 
 
 # ---- what one report moves ------------------------------------------------------------------------------------------
@@ -145,7 +169,7 @@ def test_the_reach_of_gaussian_noise(variance: Any, confidence: float, servers: 
 
 @pytest.mark.parametrize("scale", [1000, 10**6, 2**40])
 def test_the_reach_of_large_noise_is_close_to_the_closed_form(scale: int) -> None:
-    """For two draws P[|S| > t] = 2Σ q^k(k + (1 + q²)/(1 − q²))·((1 − q)/(1 + q))² over k > t; for large scales that is e^(−x)(1 + x/2)."""
+    """Two Laplace draws of scale 1 have a sum with P[|S| > x] = e^(−x)(1 + x/2), as an integral shows."""
     low, high = 0.0, 50.0
     for _ in range(100):
         middle = (low + high) / 2
@@ -178,7 +202,7 @@ def test_other_noise_is_refused() -> None:
 
 
 def test_the_error_is_at_most_one_and_a_half_times_the_central_one_and_a_hundredth_of_local() -> None:
-    """By formula, at n = 10⁵ and ε = 1 with 20 bins: two draws of the exact noise against one, and against local reports.
+    """By formula, at n = 10⁵ and ε = 1 with 20 bins: two draws of exact noise against one, and against local reports.
 
     The local side is the least variance of a frequency among k-ary response, subset selection and optimised unary
     encoding: p(1 − p)-type formulas of Wang et al. 2017 and Ye, Barg 2018, for a rare value.
@@ -199,23 +223,23 @@ def test_the_error_is_at_most_one_and_a_half_times_the_central_one_and_a_hundred
     assert ours <= local / 100
 
 
-def settled(plan: CollectionPlan, sums: list[int], reports: int = 3) -> list[NoisedShare]:
+def settled(plan: CollectionPlan, sums: list[int], people: int = 3) -> list[NoisedShare]:
     """Return both servers' noised shares of a sum, each from work and noise of its own."""
     field = plan.prio3.circuit.field
     shares = []
     for values in ([field.modulus - 10**9] * len(sums), [each + 10**9 for each in sums]):
         aggregate = AggregateShare(plan.prio3)
-        outputs = np.zeros((reports, len(sums)), dtype=object)
+        outputs = np.zeros((people, len(sums)), dtype=object)
         outputs[0] = [value % field.modulus for value in values]
-        nonces = [bytes([number] * 16) for number in range(reports)]
-        aggregate.add(Finished(plan.prio3, np.zeros(reports, np.uint8), outputs), nonces)
+        nonces = [bytes([number] * 16) for number in range(people)]
+        aggregate.add(Finished(plan.prio3, np.zeros(people, np.uint8), outputs), nonces)
         shares.append(collect(UnlimitedAccount("a test").begin(plan), aggregate))
     return shares
 
 
 @pytest.mark.parametrize("kind", ["epsilon", "rho"])
 def test_simulated_errors_are_as_forecast(kind: str) -> None:
-    """200 collections of 20 bins: mean square within 15 % of the forecast (five standard errors), and intervals cover."""
+    """200 collections of 20 bins: mean squares within 15 % of the forecast (5 standard errors), and intervals cover."""
     plan = PLAN if kind == "epsilon" else CollectionPlan.for_rho("s", BINS, "0.5")
     truth = np.arange(20)
     found = [opened(plan, settled(plan, truth.tolist())) for _ in range(200)]

@@ -60,7 +60,8 @@ class Histogram:
 
     def encode(self, measurements: NDArray[np.int64]) -> Elements:
         """Return 1 in each person's bin, 0 in all others."""
-        return (measurements[:, None] == np.arange(self.length)).astype(np.int64).astype(object)
+        found: Elements = (measurements[:, None] == np.arange(self.length)).astype(np.int64).astype(object)
+        return found
 
     def wires(self, encoded: Elements, joint: Elements, shares: int) -> Elements:
         """Return rʲ·x and x − 1 for the j-th bin x of a chunk, where r is the chunk's own random element."""
