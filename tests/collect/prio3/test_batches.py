@@ -184,6 +184,32 @@ def test_the_checksum_is_of_the_nonces_that_count() -> None:
 
 
 @pytest.mark.parametrize("survey", SURVEYS, ids=named)
+def test_shares_are_kept_and_merged(survey: Prio3) -> None:
+    made = reports(survey, [1, 0, 1, 1])
+    nonces = [each.nonce for each in made]
+    leader, _ = exchanged(survey, made)
+    whole, one, other = (AggregateShare(survey) for _ in range(3))
+    whole.add(leader, nonces)
+    one.add(leader.only(np.array([True, False, True, False])), nonces)
+    other.add(leader.only(np.array([False, True, False, True])), nonces)
+    again = AggregateShare.from_bytes(survey, one.to_bytes())
+    with pytest.raises(ArgumentError) as error:
+        again.merge(one)
+    assert error.value.code == "SRD-C306"
+    again.merge(other)
+    assert (again.encoded, again.checksum, again.reports) == (whole.encoded, whole.checksum, 4)
+    assert again.add(leader, nonces).tolist() == [Refusal.REPEATED] * 4
+    assert AggregateShare.from_bytes(survey, AggregateShare(survey).to_bytes()).reports == 0
+    with pytest.raises(ArgumentError):
+        again.merge(AggregateShare(replace(survey, context=b"other")))
+    kept = whole.to_bytes()
+    for damaged in (b"", kept[:-1], kept[:5], kept + nonces[0], b"\xff" * len(kept)):
+        with pytest.raises(ArgumentError) as error:
+            AggregateShare.from_bytes(survey, damaged)
+        assert error.value.code == "SRD-C312"
+
+
+@pytest.mark.parametrize("survey", SURVEYS, ids=named)
 def test_an_empty_batch_is_a_batch(survey: Prio3) -> None:
     assert reports(survey, []) == []
     leader, helper = exchanged(survey, [])

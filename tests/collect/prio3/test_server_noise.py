@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import sordino as so
 from laws import references as reference
 from laws.cases_prio3 import PRIO3
 from sordino import noise
 from sordino.accounting import events
 from sordino.accounting.account import Account, UnlimitedAccount
-from sordino.accounting.bound import Bound
+from sordino.accounting.bound import Bound, Unit
 from sordino.accounting.budget import Budget
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
@@ -37,7 +40,7 @@ from sordino.collect.prio3 import (
 )
 from sordino.collect.prio3.joint_noise import reach
 from sordino.collect.prio3.verify import Finished
-from sordino.errors import ArgumentError, GrantError
+from sordino.errors import ArgumentError, BudgetError, GrantError
 from sordino.mechanisms.checks import CHECKS, Case
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
@@ -282,6 +285,30 @@ def test_collecting_again_returns_the_stored_share() -> None:
     assert collect(work, more) == first
     resumed = account.resume(work.id, PLAN)
     assert collect(resumed, share) == first
+
+
+@dataclass(frozen=True)
+class Commuters:
+    """Whom the survey asks."""
+
+    name: str = "commuters"
+    unit: Unit = PLAN.unit
+    neighbours: Neighbours = Neighbours.REPLACE_ONE
+
+
+def test_a_ledger_keeps_the_share_over_a_restart_and_charges_once(tmp_path: Path) -> None:
+    with so.open(tmp_path / "budget.db") as house:
+        account = house.account(Commuters(), so.budget(epsilon=1), analyst="ada")
+        work = account.begin(PLAN)
+        first, identifier = collect(work, aggregate_of(PLAN)), work.id
+        with pytest.raises(BudgetError):
+            account.begin(PLAN)
+    with so.open(tmp_path / "budget.db") as house:
+        account = house.account(Commuters(), so.budget(epsilon=1), analyst="ada")
+        work = account.resume(identifier, PLAN)
+        again = collect(work, aggregate_of(PLAN))
+        assert again == first
+        assert work.finish(again).receipt is not None
 
 
 def test_two_threads_get_one_share(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,8 @@
 
 **Guarantee**: a nonce counts once. The checksum (the exclusive or of SHA-256 over all nonces that count) tells whether
 two servers added up the same reports; sums over different ones would be as good as random.
-**Assumes**: what a process before this one counted is not handed to `add` again.
+**Assumes**: what was added before a restart is there again (`to_bytes`, `from_bytes`), and `context` names the round,
+so that a report cannot be counted in two.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from sordino.errors import ArgumentError
 
 from .field import Elements
-from .prio3 import Prio3
+from .prio3 import NONCE, Prio3
 from .refusal import Reasons, Refusal, refused
 from .rows import as_rows
 from .verify import Finished
@@ -52,6 +53,36 @@ class AggregateShare:
         self._seen.add(nonce)
         self._checksum ^= int.from_bytes(hashlib.sha256(nonce).digest(), "big")
         return True
+
+    def merge(self, other: AggregateShare) -> None:
+        """Add what another process of the same server added up; reports that both counted are refused."""
+        if other.prio3 != self.prio3:
+            raise ArgumentError("what is merged must be of the same survey", "SRD-A003")
+        if not self._seen.isdisjoint(other._seen):
+            raise Refusal.REPEATED.error()
+        self._seen |= other._seen
+        self._checksum ^= other._checksum
+        self.values = (self.values + other.values) % self.prio3.circuit.field.modulus
+
+    def to_bytes(self) -> bytes:
+        """Return all of it, for this server alone to keep: the share without noise, and the nonces, sorted."""
+        return self.encoded + b"".join(sorted(self._seen))
+
+    @classmethod
+    def from_bytes(cls, prio3: Prio3, kept: bytes) -> AggregateShare:
+        """Return what `to_bytes` kept."""
+        size = prio3.aggregate_share_size
+        values, in_field = prio3.circuit.field.decode(np.frombuffer(kept[:size].ljust(size, b"\0"), np.uint8))
+        nonces = [kept[at : at + NONCE] for at in range(size, len(kept), NONCE)]
+        share = cls(prio3)
+        fits = len(kept) >= size and (len(kept) - size) % NONCE == 0
+        if not (fits and in_field and all(share._take(nonce) for nonce in nonces)):
+            raise ArgumentError(
+                "these bytes are no aggregate share of this survey, or were damaged; read what to_bytes() wrote",
+                "SRD-C312",
+            )
+        share.values = values
+        return share
 
     @property
     def reports(self) -> int:

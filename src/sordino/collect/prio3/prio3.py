@@ -13,7 +13,7 @@ taken once.
 
 Parameters of a circuit are no part of what is derived: two servers that disagree on the number of bins or the largest
 measurement, or a client with others, may get on well with each other. So name them in `context`, as a digest of the
-survey does.
+survey does, together with the round: a report counts nowhere but in its own context.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@ constant, a function of sum + Z. Noise of the others is independent of it, and a
 what they saw can be simulated without any report (see `prio3`). So this is computational differential privacy: against
 whoever cannot tell TurboSHAKE128 from a random function.
 **Assumes**: one server is honest, draws its noise once and lets its share out only with that noise (`collect` does).
-How many reports count is told to all, so a unit is replaced, not added.
+How many reports count is told to all, so a unit is replaced, not added; and a report that is no valid one is known as
+such, though not what it holds.
 **Source**: Dwork, Kenthapadi, McSherry, Mironov, Naor 2006 (noise by many hands); Laplace and DiscreteGaussian for each
 law's own guarantee.
 
