@@ -4,7 +4,7 @@
 of the sum of what is left is a power of a Fourier transform. c is 1 up to a scale of 512, and 1/256 of the scale or
 less beyond, so that the radius is too large by no more than some parts in a thousand.
 *Discrete Gaussian*: from a variance of 4 on the sum of m draws is, but for a factor of 1 ± 10⁻¹², a discrete Gaussian
-of m times the variance (Kairouz, Liu, Steinke 2021, Theorem 9); below, a power of a Fourier transform, with c = 1.
+of m times the variance (the lemma of ``accounting.summed_gaussian``); below, a power of a Fourier transform, c = 1.
 
 Floats suffice: the radius is an error bar, never a part of a privacy claim. Where what is to be left outside is too
 small for them, the bound is m times the radius of one draw, each at its share of it.
