@@ -39,6 +39,7 @@ OWN_ENVIRONMENT = (
     "sordino_query",
     "sordino_serve",
     "sordino_ledger",
+    "sordino_prio3",
     "sordino_learn",
     "sordino_teachers",
     "sordino_training",

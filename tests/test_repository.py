@@ -120,7 +120,13 @@ def test_lengths_are_of_the_code() -> None:
     assert lengths('def one():\n    """Say\n\n    much."""\n    return 1\n\n\nasync def two(): ...\n') == [2, 1]
 
 
-SAME_AS = {"scikit-learn": "sklearn", "pyyaml": "yaml", "ibis-framework": "ibis", "python-multipart": "multipart"}
+SAME_AS = {
+    "scikit-learn": "sklearn",
+    "pyyaml": "yaml",
+    "ibis-framework": "ibis",
+    "python-multipart": "multipart",
+    "pycryptodome": "Crypto",
+}
 COMES_ALONG = {"fastapi": {"starlette", "pydantic"}}
 """What a library promises to bring, and speaks of in its own interface."""
 IF_THERE = {"pandas", "polars", "dp_accounting"}
@@ -140,7 +146,7 @@ def test_what_is_imported_is_declared() -> None:
     extras = project["optional-dependencies"]
     optional = [
         each
-        for extra in ("estimators", "federation", "learn", "postgres", "spark", "plot", "serve")
+        for extra in ("collect", "estimators", "federation", "learn", "postgres", "spark", "plot", "serve")
         for each in extras[extra]
     ]
     names = {re.split(r"[\[<>= ]", each)[0].lower() for each in [*project["dependencies"], *optional]}
