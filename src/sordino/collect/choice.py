@@ -2,7 +2,8 @@
 
 The squared error of an estimate, averaged over all values, is known beforehand and the same for every population. All
 ways within 2 % of the best are as good; of these the one with the shortest reports is taken, and of equals the first in
-`WAYS`, which begins with the simplest.
+`WAYS`, which begins with the simplest. Hashing is left out where counting would take more than a thousand steps a
+report.
 """
 
 from __future__ import annotations
@@ -13,10 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sordino.arguments import one_of, rational, whole
+from sordino.arguments import Number, one_of, rational, whole
 from sordino.collect.coins import MOST_EPSILON
-from sordino.collect.frequency import hadamard, hashing, subset, unary
-from sordino.collect.frequency.affine import MOST_CELLS
+from sordino.collect.frequency import subset, unary
 from sordino.collect.frequency.hadamard import Hadamard
 from sordino.collect.frequency.hashing import LocalHashing
 from sordino.collect.frequency.k_ary import KAry
@@ -27,8 +27,9 @@ from sordino.errors import ArgumentError
 
 AS_GOOD = 1.02
 """Squared errors within this factor of the best count as equal."""
-LARGEST = 2**31
-_MOST_VALUES = 2**22  # that are named one by one
+LARGEST = 2**22
+"""Values at most: each has an estimate. Beyond it most estimates are noise, and those that are not must be searched."""
+_MOST_STEPS = 1000
 
 Value = str | int
 
@@ -39,14 +40,14 @@ class Way:
 
     name: str
     make: Callable[[int, Fraction], FrequencyRandomizer]
-    largest: int
+    largest: int = LARGEST
 
 
 WAYS = (
-    Way("k-ary", KAry, LARGEST),
-    Way("hadamard", Hadamard, hadamard.LARGEST),
-    Way("hashing-fast", lambda domain, epsilon: LocalHashing(domain, epsilon, "fast"), MOST_CELLS // 2),
-    Way("hashing", LocalHashing, hashing.LARGEST),
+    Way("k-ary", KAry),
+    Way("hadamard", Hadamard),
+    Way("hashing-fast", lambda domain, epsilon: LocalHashing(domain, epsilon, "fast")),
+    Way("hashing", LocalHashing),
     Way("subset", Subset, subset.LARGEST),
     Way("unary", Unary, unary.LARGEST),
     Way("unary-symmetric", lambda domain, epsilon: Unary(domain, epsilon, "symmetric"), unary.LARGEST),
@@ -88,16 +89,23 @@ class Frequency:
         return math.sqrt(whole("people", people, least=1) * self.randomizer.mean_squared_error())
 
 
-def frequency(values: int | Iterable[Value], *, epsilon: Fraction | str | float, way: str | None = None) -> Frequency:
+def frequency(
+    values: int | Iterable[Value],
+    *,
+    epsilon: Number,
+    way: str | None = None,
+    most_bytes: int | None = None,
+) -> Frequency:
     """Return how to ask which of `values` (texts and whole numbers, or how many there are) each person holds.
 
     Args:
         values: the values, none twice; or a number n for 0 … n − 1.
         epsilon: what one report may lose, at most 32.
         way: one of `WAYS` by name, where the best is not wanted.
+        most_bytes: how long a report's payload may be.
 
     >>> frequency(["tea", "coffee", "water"], epsilon=2).why
-    'k-ary: squared error 0.29 a report, the best; 1 byte'
+    'k-ary: squared error 0.26 a report, the best; 1 byte'
     """
     named = None if isinstance(values, int) and not isinstance(values, bool) else _named(values)
     domain = whole("values", values if named is None else len(named), least=2, most=LARGEST)
@@ -105,11 +113,18 @@ def frequency(values: int | Iterable[Value], *, epsilon: Fraction | str | float,
     if way is not None:
         return _asked_for(named, domain, exact, one_of("way", way, [each.name for each in WAYS]))
     found = {each.name: each.make(domain, exact) for each in WAYS if domain <= each.largest}
+    found = {name: each for name, each in found.items() if _countable(each) and each.size <= (most_bytes or each.size)}
+    if not found:
+        raise ArgumentError(f"no way to answer has reports of at most {most_bytes} bytes; allow more", "SRD-C105")
     errors = {name: randomizer.mean_squared_error() for name, randomizer in found.items()}
     best = min(errors, key=lambda name: errors[name])
     good = [name for name in found if errors[name] <= AS_GOOD * errors[best]]
     name = min(good, key=lambda each: found[each].size)
     return Frequency(named, found[name], _reason(name, best, found, errors))
+
+
+def _countable(randomizer: FrequencyRandomizer) -> bool:
+    return not isinstance(randomizer, LocalHashing) or randomizer.functions.steps <= _MOST_STEPS
 
 
 def _asked_for(named: tuple[Value, ...] | None, domain: int, epsilon: Fraction, name: str) -> Frequency:
@@ -132,8 +147,8 @@ def _named(values: object) -> tuple[Value, ...]:
         if isinstance(value, bool) or not isinstance(value, str | int):
             raise ArgumentError(f"each value must be a text or a whole number, not {type(value).__name__}", "SRD-A001")
         found.append(unicodedata.normalize("NFC", value) if isinstance(value, str) else int(value))
-        if len(found) > _MOST_VALUES:
-            raise ArgumentError(f"at most {_MOST_VALUES} values can be named; give their number instead", "SRD-A002")
+        if len(found) > LARGEST:
+            break
     if len(set(found)) < len(found):
         raise ArgumentError("a value comes twice; texts are compared in Unicode's form NFC", "SRD-A002")
     return tuple(found)

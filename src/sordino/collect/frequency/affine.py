@@ -6,8 +6,8 @@ Values are written with so many `digits` v₁, v₂, … in base P, a prime. A f
 
 **Guarantee**: over all functions, the x of two different values are uniform on all P² pairs: they are two linear forms
 of the coefficients, neither a multiple of the other. So any two values are in one bucket for the same part of the
-functions, `meeting` = Σ (size of a bucket / P)². Nothing of it is approximate. A few functions drawn at random would not
-do: that some values meet more often adds an error that grows with the square of the number of reports.
+functions, `meeting` = Σ (size of a bucket / P)². Nothing of it is approximate. A few functions drawn at random would
+not do: that some values meet more often adds an error that grows with the square of the number of reports.
 
 **Counting.** A report (f, bucket) supports the values whose x lies in the bucket: those with f₁·v₁ + … in one interval
 of a circle. Where there are few functions, P^(digits + 1) ≤ `MOST_CELLS`, counts are the ends of these intervals in a
@@ -24,7 +24,7 @@ import numpy as np
 
 from sordino.collect.randomizer import Codes, Counts
 
-MOST_CELLS = 1 << 22
+MOST_CELLS = 1 << 23
 _STEP = 1 << 18  # reports that are gone through at once
 
 
@@ -45,6 +45,11 @@ class Affine:
     def tabled(self) -> bool:
         """Whether counts are a table of cells; else they are of values."""
         return self.cells <= MOST_CELLS
+
+    @property
+    def steps(self) -> int:
+        """How many values are gone through to count one report; none where counts are a table."""
+        return 0 if self.tabled else -(-self.prime // self.buckets)
 
     @property
     def starts(self) -> list[int]:
