@@ -28,11 +28,13 @@ from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.collisions import squares_of, with_collisions
-from sordino.collect.frequency.flips import flips
+from sordino.collect.frequency.columns import column_counts
+from sordino.collect.frequency.numbered import read, written
 from sordino.collect.frequency.sketch import Sketch, check_sketch, hash_of, supports
 from sordino.collect.frequency.support import Support
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource, Words
+from sordino.noise.planes import planes
 
 _BLOCK = 2**22  # bytes of payloads that are worked on at a time
 
@@ -102,28 +104,29 @@ class CountMeanSketch(Sketch):
         return found
 
     def _write(self, into: Payloads, values: Words) -> None:
-        which = (SOURCE.words(len(values)) >> np.uint64(65 - self.hashes.bit_length())).astype(np.int64) % self.hashes
+        which = (SOURCE.words(len(values)) >> np.uint64(32)).astype(np.int64) * self.hashes >> 32
         lanes = -(-self.width // 64)
-        rows = flips(self.flip, len(values) * lanes).view(np.uint8).reshape(len(values), -1)
+        rows = planes(self.flip, len(values) * lanes).astype("<u8", copy=False).view(np.uint8).reshape(len(values), -1)
         place = cells_of(values, keys(self.salt, which), self.width)
         rows[np.arange(len(values)), place >> 3] ^= (1 << (place & 7)).astype(np.uint8)
-        into[:, :2] = which.astype("<u2")[:, None].view(np.uint8)
+        into[:, :2] = written(which, 2)
         into[:, 2:] = rows[:, : self.width // 8]
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a function that there is."""
-        return _which(payloads) < self.hashes
+        return read(payloads[:, :2]) < self.hashes
 
     def count(self, payloads: Payloads) -> Counts:
         """Return, for each function, how many reports it has and how many 1s each cell."""
         found = np.zeros((self.hashes, self.width + 1), dtype=np.int64)
-        order = np.argsort(_which(payloads), kind="stable")
-        ends = np.cumsum(np.bincount(_which(payloads), minlength=self.hashes))
+        which = read(payloads[:, :2])
+        order = np.argsort(which, kind="stable")
+        ends = np.cumsum(np.bincount(which, minlength=self.hashes))
         start = 0
         for each, end in enumerate(ends.tolist()):
             rows = payloads[order[start:end], 2:]
             found[each, 0] = len(rows)
-            found[each, 1:] = np.unpackbits(rows, axis=1, bitorder="little").sum(axis=0, dtype=np.int64)
+            found[each, 1:] = column_counts(rows)
             start = end
         return found
 

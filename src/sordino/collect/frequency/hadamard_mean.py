@@ -28,6 +28,7 @@ from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cells_of, keys
 from sordino.collect.frequency.collisions import squares_of, with_collisions
+from sordino.collect.frequency.numbered import read, written
 from sordino.collect.frequency.sketch import Sketch, check_sketch, supports
 from sordino.collect.frequency.support import Support
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -97,7 +98,7 @@ class HadamardCountMeanSketch(Sketch):
     def reports(self, values: Codes) -> Payloads:
         """Return payloads for many values at once."""
         told = self._told(values.astype(np.uint64), SOURCE.words(len(values)), SOURCE.words(len(values)))
-        return np.ascontiguousarray(told.astype("<i8")[:, None].view(np.uint8)[:, : self.size])
+        return written(told, self.size)
 
     def _told(self, values: Words, places: Words, coins: Words) -> Codes:
         place = (places >> np.uint64(65 - self.places.bit_length())).astype(np.int64)
@@ -108,11 +109,11 @@ class HadamardCountMeanSketch(Sketch):
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a place of the sketch."""
-        return self._sent(payloads) < 2 * self.places
+        return read(payloads) < 2 * self.places
 
     def count(self, payloads: Payloads) -> Counts:
         """Return, for each function and coordinate, how many reports have plus and how many minus."""
-        found = np.bincount(self._sent(payloads), minlength=2 * self.places).astype(np.int64)
+        found = np.bincount(read(payloads), minlength=2 * self.places).astype(np.int64)
         return found.reshape(self.hashes, self.width, 2)
 
     def estimate_of(self, values: Words, counts: Counts, reports: int) -> Estimate:
@@ -132,11 +133,6 @@ class HadamardCountMeanSketch(Sketch):
         scale = 1 / (1 - 2 * self.flip / WORD)
         shares = signed[used] / n * scale
         return squares_of(shares, (scale**2 - shares**2) / (n - 1), reports)
-
-    def _sent(self, payloads: Payloads) -> Codes:
-        wide = np.zeros((len(payloads), 8), dtype=np.uint8)
-        wide[:, : self.size] = payloads
-        return wide.view("<i8")[:, 0].astype(np.int64)
 
 
 def transformed(rows: Counts) -> Counts:

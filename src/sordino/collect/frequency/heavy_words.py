@@ -1,9 +1,10 @@
 """From the counts of a prefix tree to the words that stand out, with intervals: post-processing, so free.
 
-At each level the candidates are what may follow the prefixes kept so far. A prefix is kept if its estimate is above
-what noise alone would reach, for any candidate of the level, with the probability `false_alarm`; at most `kept` are, the
-largest. A word of which the people at some level are too few is lost there. Intervals are each for one word that was
-named beforehand; the words found are those that came out large, so their estimates lean upwards a little.
+At each level the candidates are what may follow the prefixes kept so far, and the `kept` largest go on to the next. Of
+the last level's words those are told whose estimates are above what noise alone would reach, for any candidate there,
+with the probability `false_alarm`. A word whose prefix was not among the largest at some level is lost. Intervals are
+each for one word that was named beforehand; the words found are those that came out large, so their estimates lean
+upwards a little.
 """
 
 from __future__ import annotations
@@ -51,15 +52,13 @@ def heavy_words(tree: PrefixTree, counts: Counts, *, kept: int = 64, false_alarm
         if level:
             candidates = _following(tree, candidates, tree.lengths[level - 1], tree.lengths[level])
         estimate = _at_level(tree, counts[level], level, candidates)
-        least = -float(scipy.special.ndtri(alarm / len(candidates))) * _noise(tree, counts[level])
         order = np.argsort(-estimate.values, kind="stable")[:kept]
-        order = order[estimate.values[order] > least]
+        quiet = len(candidates)
         candidates = candidates[order]
-        if not len(candidates):
-            break
-    empty = Estimate(np.zeros(0), np.zeros(0), int(counts.sum()))
-    found = _for_all(tree, estimate, order, int(counts.sum())) if len(candidates) else empty
-    return HeavyWords(tuple(tree.word(code) for code in candidates.tolist()), found)
+    least = -float(scipy.special.ndtri(alarm / quiet)) * estimate.standard_errors[order]
+    out = estimate.values[order] > least
+    found = _for_all(tree, estimate, order[out], int(counts.sum()))
+    return HeavyWords(tuple(tree.word(code) for code in candidates[out].tolist()), found)
 
 
 def _following(tree: PrefixTree, prefixes: Codes, length: int, longer: int) -> Codes:
@@ -96,11 +95,6 @@ def _supported(tree: PrefixTree, counts: NDArray[np.int64], level: int, prefixes
         places = cells_of(prefixes[start : start + step, None], by[None, :], tree.cells)
         found[start : start + step] = counts.ravel()[seeds * tree.cells + places].sum(axis=1)
     return found
-
-
-def _noise(tree: PrefixTree, counts: NDArray[np.int64]) -> float:
-    """Return the standard error of a prefix that nobody has."""
-    return float(np.sqrt(tree.support.variance(int(counts.sum()))))
 
 
 def _for_all(tree: PrefixTree, last: Estimate, order: NDArray[np.intp], reports: int) -> Estimate:

@@ -29,6 +29,7 @@ from sordino.arguments import rational, whole
 from sordino.collect.coins import MOST_EPSILON, WORD, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.k_ary import KAry
+from sordino.collect.frequency.numbered import read, written
 from sordino.collect.frequency.support import Support
 from sordino.collect.poison import Poison
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -165,8 +166,7 @@ class PrefixTree:
         powers = np.array([(len(self.alphabet) + 1) ** (self.longest - each) for each in self.lengths], dtype=np.int64)
         prefixes = (values // powers[level]).astype(np.uint64)
         places = cells_of(prefixes, keys(self.salt, level * self.seeds + seed), self.cells)
-        head = np.stack([level, seed & 255, seed >> 8], axis=1).astype(np.uint8)
-        return np.concatenate([head, self.answer.reports(places)], axis=1)
+        return np.hstack([written(level, 1), written(seed, 2), self.answer.reports(places)])
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a level, a function and a cell that there are."""
@@ -176,10 +176,8 @@ class PrefixTree:
     def count(self, payloads: Payloads) -> Counts:
         """Return how many reports there are for each level, function and cell."""
         level, seed = _head(payloads)
-        told = np.zeros((len(payloads), 8), dtype=np.uint8)
-        told[:, : self.answer.size] = payloads[:, 3:]
         shape = (len(self.lengths), self.seeds, self.cells)
-        place = (level * self.seeds + seed) * self.cells + told.view("<i8")[:, 0]
+        place = (level * self.seeds + seed) * self.cells + read(payloads[:, 3:])
         return np.bincount(place, minlength=shape[0] * shape[1] * shape[2]).astype(np.int64).reshape(shape)
 
     def variance(self, reports: int, held: float = 0.0) -> float:
@@ -216,5 +214,4 @@ def _checked_shares(given: Any, levels: int) -> tuple[Fraction, ...]:
 
 
 def _head(payloads: Payloads) -> tuple[Codes, Codes]:
-    wide = payloads[:, :3].astype(np.int64)
-    return wide[:, 0], wide[:, 1] + 256 * wide[:, 2]
+    return read(payloads[:, :1]), read(payloads[:, 1:3])

@@ -29,6 +29,7 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
 from sordino.collect.coins import MOST_EPSILON, WORD, odds
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.points import Space
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -72,7 +73,7 @@ class ProjectiveGeometry(Supporting):
     @property
     def size(self) -> int:
         """As many bytes as a point takes."""
-        return max(1, ((self.space.points - 1).bit_length() + 7) // 8)
+        return bytes_below(self.space.points)
 
     @property
     def support(self) -> Support:
@@ -108,24 +109,19 @@ class ProjectiveGeometry(Supporting):
         on = ((words[~lied] - beyond) % np.uint64(space.on)).astype(np.int64)
         told[lied] = space.off_hyperplane(values[lied], off)
         told[~lied] = space.on_hyperplane(values[~lied], on)
-        return np.ascontiguousarray(told.astype("<i8")[:, None].view(np.uint8)[:, : self.size])
+        return written(told, self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a point of the space."""
-        return self._sent(payloads) < self.space.points
+        return read(payloads) < self.space.points
 
     def count(self, payloads: Payloads) -> Counts:
         """Return how many reports name each point."""
-        return np.bincount(self._sent(payloads), minlength=self.space.points).astype(np.int64)
+        return np.bincount(read(payloads), minlength=self.space.points).astype(np.int64)
 
     def supported(self, counts: Counts) -> Counts:
         """Return how many reports lie on each value's hyperplane."""
         return self.space.on_hyperplanes(counts, self.domain)
-
-    def _sent(self, payloads: Payloads) -> Codes:
-        wide = np.zeros((len(payloads), 8), dtype=np.uint8)
-        wide[:, : self.size] = payloads
-        return wide.view("<i8")[:, 0].astype(np.int64)
 
 
 def _lie(space: Space, epsilon: Fraction) -> int:
