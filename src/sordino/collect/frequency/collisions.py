@@ -18,7 +18,7 @@ from sordino.collect.estimate import Estimate
 
 
 def with_collisions(plain: Estimate, squares: float, *, cells: int, hashes: int) -> Estimate:
-    """Return the estimate with the errors that shared cells add, if the squared counts of all values sum to `squares`."""
+    """Return the estimate with what shared cells add to its errors; squared counts of all values sum to `squares`."""
     own = np.square(np.clip(plain.values, 0.0, plain.reports))
     extra = np.maximum(squares - own, 0.0) / ((cells - 1) * hashes)
     return Estimate(plain.values, np.sqrt(np.square(plain.standard_errors) + extra), plain.reports, plain.slope)

@@ -1,4 +1,4 @@
-"""Apple's Count-*Mean* Sketch: one hash function of many, drawn by the device, and its row of bits, each perhaps flipped.
+"""Apple's Count-*Mean* Sketch: a device draws one of many hash functions and sends its row of bits, some flipped.
 
 The device draws function j, writes a row of `width` bits with a 1 in the value's cell alone, and flips each bit by a
 coin of the chance φ, the least multiple of 2⁻⁶⁴ with (1 − φ)/φ ≤ e^(ε/2). The server averages over functions; it does

@@ -105,7 +105,7 @@ class HadamardCountMeanSketch(Sketch):
         which, coordinate = place // self.width, place % self.width
         cells = cells_of(values, keys(self.salt, which), self.width)
         minus = np.bitwise_count(cells & coordinate) & 1
-        return 2 * place + (minus ^ (coins < np.uint64(self.flip)))
+        return np.asarray(2 * place + (minus ^ (coins < np.uint64(self.flip))), dtype=np.int64)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a place of the sketch."""

@@ -1,9 +1,9 @@
-"""LOLOHA: a hash function for life, a permanent k-ary response about the value's cell, and each day another one from it.
+"""LOLOHA: a hash function for life, a permanent k-ary response about the value's cell, and daily ones from that.
 
-A device draws one of `seeds` functions into g cells and keeps it. Permanent: k-ary response over the cells at ε∞. Daily:
-k-ary response with the permanent cell as its value, whose chance of each lie is the least multiple of 2⁻⁶⁴ at which one
-report loses ε₁ at most. If D is how much likelier truth is than a lie, both floors together have D = D∞·D₁, and their
-ratio is 1 + g·D/(1 − D): so D ≤ (e^ε₁ − 1)/(e^ε₁ − 1 + g), which is solved for the daily coin in fractions.
+A device draws one of `seeds` functions into g cells and keeps it. Permanent: k-ary response over the cells at ε∞.
+Daily: k-ary response with the permanent cell as its value, whose chance of each lie is the least multiple of 2⁻⁶⁴ at
+which one report loses ε₁ at most. If D is by how much truth is likelier than a lie, both floors together have D =
+D∞·D₁, and their ratio is 1 + g·D/(1 − D): so D ≤ (e^ε₁ − 1)/(e^ε₁ − 1 + g), solved for the daily coin in fractions.
 
 **Guarantee**: ε∞ for replacing one value, however many reports are drawn from its permanent answer; ε₁ for one report
 alone. Over days that change see ``memory.py``; here permanent answers belong to values, not to cells: if two values

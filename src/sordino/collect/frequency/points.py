@@ -1,4 +1,4 @@
-"""The points of a projective space over a prime field, by number; the points on and off a point's hyperplane, by number.
+"""The points of a projective space over a prime field, by number, and those on and off a point's hyperplane.
 
 A point is a vector whose first coordinate that is not 0 is 1. With s coordinates after that one there are q^s of them;
 they are numbered by s first, then by those coordinates as the digits of a number, the highest first.
@@ -35,7 +35,7 @@ class Space:
     @property
     def off(self) -> int:
         """How many points are not on a hyperplane."""
-        return self.q ** (self.t - 1)
+        return int(self.q ** (self.t - 1))
 
     @property
     def shared(self) -> int:
@@ -75,7 +75,8 @@ class Space:
         waves = scipy.fft.rfftn(table.reshape((self.q,) * self.t)).real
         asked = _coordinates(self.q, self.t, np.arange(values))
         mirrored = np.where(asked[:, -1:] > self.q // 2, -asked % self.q, asked)
-        return (np.rint(waves[tuple(mirrored.T)]).astype(np.int64) + counts.sum()) // self.q
+        held = np.rint(waves[tuple(mirrored.T)]).astype(np.int64)
+        return np.asarray((held + counts.sum()) // self.q)
 
     def _with_pivot(self, values: Codes) -> tuple[NDArray[np.int64], Codes]:
         own = _coordinates(self.q, self.t, values)
@@ -90,11 +91,11 @@ class Space:
         s = self.t - 1 - np.argmax(vectors != 0, axis=1)
         powers = self.q ** np.arange(self.t)
         starts = np.array([_points(self.q, each) for each in range(self.t)])
-        return _number_of(vectors, self.q) - powers[s] + starts[s]
+        return np.asarray(_number_of(vectors, self.q) - powers[s] + starts[s])
 
 
 def _points(q: int, t: int) -> int:
-    return (q**t - 1) // (q - 1)
+    return int((q**t - 1) // (q - 1))
 
 
 def _coordinates(q: int, t: int, which: Codes) -> NDArray[np.int64]:
@@ -105,7 +106,7 @@ def _coordinates(q: int, t: int, which: Codes) -> NDArray[np.int64]:
 
 
 def _digits(numbers: Codes, q: int, t: int) -> NDArray[np.int64]:
-    return numbers[:, None] // q ** np.arange(t - 1, -1, -1) % q
+    return np.asarray(numbers[:, None] // q ** np.arange(t - 1, -1, -1) % q)
 
 
 def _number_of(vectors: NDArray[np.int64], q: int) -> Codes:
@@ -128,4 +129,4 @@ def _set(vectors: NDArray[np.int64], place: Codes, numbers: Codes, q: int) -> No
 
 
 def _dot(first: NDArray[np.int64], second: NDArray[np.int64]) -> Codes:
-    return (first * second).sum(axis=1)
+    return np.asarray((first * second).sum(axis=1))

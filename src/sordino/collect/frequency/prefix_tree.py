@@ -83,7 +83,7 @@ class PrefixTree:
     @property
     def domain(self) -> int:
         """How many codes there are: one more than letters for each place, 0 standing for the word's end."""
-        return (len(self.alphabet) + 1) ** self.longest
+        return int((len(self.alphabet) + 1) ** self.longest)
 
     @property
     def cells(self) -> int:
@@ -199,7 +199,7 @@ class PrefixTree:
 
 def _steps(longest: int) -> tuple[int, ...]:
     """Return three letters first, then two more a level."""
-    return tuple(range(min(3, longest), longest, 2)) + (longest,)
+    return (*range(min(3, longest), longest, 2), longest)
 
 
 def _checked_shares(given: Any, levels: int) -> tuple[Fraction, ...]:

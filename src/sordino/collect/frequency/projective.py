@@ -1,4 +1,4 @@
-"""Projective geometry response: values are points of a projective space, and a report is a point, the likelier on a line.
+"""Projective geometry response: values are points of a projective space, and a report is a point, too.
 
 Let q be a prime and t ≥ 2. The K = (q^t − 1)/(q − 1) points are the vectors over the field of q elements whose first
 coordinate that is not 0 is 1. To each value belongs a point u, and to it the hyperplane of all v with u·v = 0: c =
@@ -95,7 +95,7 @@ class ProjectiveGeometry(Supporting):
 
     def report(self, value: int, source: BitSource) -> bytes:
         """Return a point, lowest byte first: by one word."""
-        return self._payloads(np.array([value], dtype=np.int64), source.words(1))[0].tobytes()
+        return bytes(self._payloads(np.array([value], dtype=np.int64), source.words(1))[0])
 
     def reports(self, values: Codes) -> Payloads:
         """Return payloads for many values at once."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, odds
+from sordino.collect.coins import MOST_EPSILON, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.columns import column_counts
 from sordino.collect.frequency.numbered import read, written
@@ -52,7 +52,7 @@ class Rappor:
     hashes: int = 2
     cohorts: int = 64
     salt: int = 0
-    coins: RapporCoins | None = None  # type: ignore[assignment]
+    given: RapporCoins | None = None
 
     protocol: ClassVar[str] = "rappor"
 
@@ -67,8 +67,6 @@ class Rappor:
             raise ArgumentError("bits must be a multiple of 8 and cohorts a power of two", "SRD-C154")
         if self.epsilon >= self.longitudinal:
             raise ArgumentError("one report must lose less than all of them: epsilon < longitudinal", "SRD-C151")
-        if self.coins is None:
-            object.__setattr__(self, "coins", best_coins(self.longitudinal, self.epsilon, self.hashes))
         permanent, single = self.coins.ratios()
         if permanent ** (2 * self.hashes) > odds(self.longitudinal) or single**self.hashes > odds(self.epsilon):
             raise ArgumentError("these coins lose more than the ε that is stated; state more, or flip more", "SRD-C151")
@@ -90,6 +88,11 @@ class Rappor:
         permanent, single = coins.ratios()
         longitudinal, epsilon = epsilon_of(permanent, 2 * hashes), epsilon_of(single, hashes)
         return cls(longitudinal, epsilon, bits, hashes, cohorts, salt, coins)
+
+    @property
+    def coins(self) -> RapporCoins:
+        """The coins given, or the best ones."""
+        return self.given or best_coins(self.longitudinal, self.epsilon, self.hashes)
 
     @property
     def size(self) -> int:

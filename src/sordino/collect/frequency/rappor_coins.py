@@ -12,6 +12,7 @@ import decimal
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from sordino.arguments import rational
@@ -69,6 +70,7 @@ def coins_of(f: Any, p: Any, q: Any) -> RapporCoins:
     return RapporCoins(at_least(chances[0] / 2), at_least(chances[1]), math.floor(chances[2] * WORD))
 
 
+@lru_cache(maxsize=256)
 def best_coins(longitudinal: Fraction, epsilon: Fraction, hashes: int) -> RapporCoins:
     """Return the coins with the smallest variance that keep both ε."""
     flip = at_least(1 / (1 + odds(longitudinal / (2 * hashes))))

@@ -2,9 +2,9 @@
 
 In cohort j bit i is 1 in a share of the reports that has the mean p* + (q* − p*)·(what share of people have it in their
 filter). That share is the sum of the shares of the words that set it: linear in what is asked, with filters that are
-known. Words that are no candidates set bits about evenly, which one constant takes up; what they do unevenly is seen in
-the residuals, and the standard errors are raised by it. Least squares are weighted by the coins' variance (at the shares
-fitted first), so estimates are unbiased but for words that nobody named and that set the same bits as a candidate.
+known. Words that are no candidates set bits about evenly, which one constant takes up; what they do unevenly is seen
+in the residuals, and the standard errors are raised by it. Least squares are weighted by the coins' variance, at the
+shares fitted first, so estimates are unbiased but for words that nobody named and that set the bits of a candidate.
 
 A candidate is *significant* if noise alone would bring any of them that far with the probability `false_alarm` at most
 (Bonferroni).
@@ -102,12 +102,13 @@ def _check(words: int, different: int, rows: int, reports: int) -> None:
 def _filters(way: Rappor, words: Sequence[str], cohorts: NDArray[np.intp]) -> scipy.sparse.csr_array:
     """Return a row for each bit of each cohort and a column for each word, and one of ones at the end."""
     places = way.places(fingerprints(words)[:, None], cohorts[None, :].astype(np.int64))
+    height = len(cohorts) * way.bits
     rows = (np.arange(len(cohorts))[None, :, None] * way.bits + places).ravel()
     columns = np.repeat(np.arange(len(words)), len(cohorts) * way.hashes)
-    shape = (len(cohorts) * way.bits, len(words))
-    filled = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
-    filled.data = np.minimum(filled.data, 1.0)
-    return scipy.sparse.hstack([filled, np.ones((shape[0], 1))], format="csr")
+    places_of = (np.concatenate([rows, np.arange(height)]), np.concatenate([columns, np.full(height, len(words))]))
+    filled = scipy.sparse.csr_array((np.ones(len(rows) + height), places_of), shape=(height, len(words) + 1))
+    filled.data = np.minimum(filled.data, 1.0)  # two functions may set the same bit
+    return filled
 
 
 def _fitted(filters: scipy.sparse.csr_array, seen: Floats, weights: Floats) -> _Fit:
