@@ -28,7 +28,7 @@ from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.collisions import squares_of, with_collisions
-from sordino.collect.frequency.columns import column_counts
+from sordino.collect.frequency.grouped import ones_by_group
 from sordino.collect.frequency.numbered import read, written
 from sordino.collect.frequency.sketch import Sketch, check_sketch, hash_of, supports
 from sordino.collect.frequency.support import Support
@@ -118,17 +118,7 @@ class CountMeanSketch(Sketch):
 
     def count(self, payloads: Payloads) -> Counts:
         """Return, for each function, how many reports it has and how many 1s each cell."""
-        found = np.zeros((self.hashes, self.width + 1), dtype=np.int64)
-        which = read(payloads[:, :2])
-        order = np.argsort(which, kind="stable")
-        ends = np.cumsum(np.bincount(which, minlength=self.hashes))
-        start = 0
-        for each, end in enumerate(ends.tolist()):
-            rows = payloads[order[start:end], 2:]
-            found[each, 0] = len(rows)
-            found[each, 1:] = column_counts(rows)
-            start = end
-        return found
+        return ones_by_group(payloads, self.hashes)
 
     def estimate_of(self, values: Words, counts: Counts, reports: int) -> Estimate:
         """Return how many hold each of `values`."""

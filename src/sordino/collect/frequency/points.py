@@ -110,7 +110,7 @@ def _digits(numbers: Codes, q: int, t: int) -> NDArray[np.int64]:
 
 
 def _number_of(vectors: NDArray[np.int64], q: int) -> Codes:
-    return vectors @ (q ** np.arange(vectors.shape[1] - 1, -1, -1))
+    return np.asarray(vectors @ (q ** np.arange(vectors.shape[1] - 1, -1, -1)))
 
 
 def _spread(free: NDArray[np.int64], pivot: Codes) -> NDArray[np.int64]:

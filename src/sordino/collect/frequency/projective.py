@@ -37,6 +37,7 @@ from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource, Words
 
 _LARGEST = 2**24  # vectors in all: the array that decoding transforms
+_AS_GOOD = 1.001
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class ProjectiveGeometry(Supporting):
 
     >>> way = ProjectiveGeometry(domain=1000, epsilon=2)
     >>> way.space.q, way.space.t, way.size
-    (11, 4, 2)
+    (7, 5, 2)
     """
 
     domain: int
@@ -137,14 +138,17 @@ def _support(space: Space, epsilon: Fraction) -> Support:
 
 @lru_cache(maxsize=256)
 def _best(domain: int, epsilon: Fraction) -> Space:
-    """Return the space with room for the domain whose estimates have the smallest squared error."""
+    """Return the smallest space with room for the domain whose squared error is as good as the smallest."""
     primes = _primes(math.isqrt(_LARGEST))
     near = sorted(primes, key=lambda q: abs(math.log(q / (float(odds(min(epsilon, Fraction(20)))) + 1))))
     spaces = []
     for dimensions in range(2, _LARGEST.bit_length()):
         fitting = [q for q in near if q**dimensions <= _LARGEST and Space(q, dimensions).points >= domain]
-        spaces += [Space(q, dimensions) for q in fitting[:3]]
-    return min(spaces, key=lambda space: _support(space, epsilon).mean_squared_error(domain))
+        # Near e^ε + 1 two values share little; with the fewest points a small domain is told more plainly.
+        spaces += [Space(q, dimensions) for q in {*fitting[:3], *sorted(fitting)[:2]}]
+    errors = {space: _support(space, epsilon).mean_squared_error(domain) for space in spaces}
+    best = min(errors.values())
+    return min((space for space, error in errors.items() if error <= best * _AS_GOOD), key=lambda each: each.points)
 
 
 def _primes(most: int) -> list[int]:

@@ -28,7 +28,7 @@ from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
 from sordino.collect.coins import MOST_EPSILON, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
-from sordino.collect.frequency.columns import column_counts
+from sordino.collect.frequency.grouped import ones_by_group
 from sordino.collect.frequency.numbered import read, written
 from sordino.collect.frequency.rappor_coins import RapporCoins, best_coins, coins_of, epsilon_of
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -170,14 +170,7 @@ class Rappor:
 
     def count(self, payloads: Payloads) -> Counts:
         """Return, for each cohort, how many reports it has and how many 1s each bit."""
-        found = np.zeros((self.cohorts, self.bits + 1), dtype=np.int64)
-        cohorts = read(payloads[:, :2])
-        order, start = np.argsort(cohorts, kind="stable"), 0
-        for each, end in enumerate(np.cumsum(np.bincount(cohorts, minlength=self.cohorts)).tolist()):
-            found[each, 0] = end - start
-            found[each, 1:] = column_counts(payloads[order[start:end], 2:])
-            start = end
-        return found
+        return ones_by_group(payloads, self.cohorts)
 
     def variance(self, reports: int, held: float = 0.0) -> float:
         """Return the variance of a word's estimate, about: where no bit is shared by many, and words are many.
