@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_most, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_most, local_epsilon, odds
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -51,7 +51,7 @@ class Hadamard(Supporting):
     protocol: ClassVar[str] = "hadamard"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
 
     @property

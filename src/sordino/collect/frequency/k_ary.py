@@ -3,7 +3,8 @@
 One word decides. Let L be the least whole number with L ≥ 2⁶⁴/(e^ε + k − 1). Each of the k − 1 other values has L of
 the 2⁶⁴ words, the true one has the rest, T = 2⁶⁴ − (k − 1)L ≤ e^ε·L.
 
-**Guarantee**: ε for replacing one value, exactly: T/L ≤ e^ε, and all else is alike.
+**Guarantee**: ε for replacing one value, exactly: 1 < T/L ≤ e^ε, and all else is alike. Where ε is below about k²/2⁶⁴
+no whole L leaves T above it; that is refused.
 **Assumes**: who takes part is public; what a device holds is hidden, not that it answers.
 **Source**: Warner 1965; Kairouz, Oh, Viswanath 2016.
 """
@@ -20,11 +21,12 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_least, local_epsilon, odds
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
+from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
 
 
@@ -42,8 +44,14 @@ class KAry(Supporting):
     protocol: ClassVar[str] = "k-ary"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=2**31)
+        if self.truth <= self.lie:
+            raise ArgumentError(
+                f"k-ary response over {self.domain} values at so small an ε needs finer coins than 2⁻⁶⁴; "
+                "use local hashing",
+                "SRD-C106",
+            )
 
     @property
     def lie(self) -> int:

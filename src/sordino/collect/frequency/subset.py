@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from sordino import noise
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_most, below, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_most, below, local_epsilon, odds
 from sordino.collect.frequency.columns import column_counts, nothing_beyond
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
@@ -55,7 +55,7 @@ class Subset(Supporting):
     protocol: ClassVar[str] = "subset"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
 
     @property

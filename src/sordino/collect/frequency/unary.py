@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import one_of, rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, at_most, odds
+from sordino.arguments import one_of, whole
+from sordino.collect.coins import WORD, at_least, at_most, local_epsilon, odds
 from sordino.collect.frequency.columns import column_counts, nothing_beyond
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -53,7 +53,7 @@ class Unary(Supporting):
     protocol: ClassVar[str] = "unary"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
         one_of("coins", self.coins, ("optimised", "symmetric"))
 
