@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.collect.coins import WORD, at_least, local_epsilon, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cells_of, keys
 from sordino.collect.frequency.collisions import squares_of, with_collisions
@@ -53,7 +52,7 @@ class HadamardCountMeanSketch(Sketch):
     protocol: ClassVar[str] = "hadamard-count-mean-sketch"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         check_sketch(self)
 
     @property

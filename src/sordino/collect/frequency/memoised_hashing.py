@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.collect.coins import LEAST_EPSILON, MOST_EPSILON, WORD, at_least, local_epsilon, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.collisions import with_collisions
@@ -59,8 +59,9 @@ class MemoisedHashing(Supporting):
     protocol: ClassVar[str] = "memoised-hashing"
 
     def __post_init__(self) -> None:
-        for name in ("longitudinal", "epsilon"):
-            object.__setattr__(self, name, rational(name, getattr(self, name), above=0, most=MOST_EPSILON))
+        longitudinal = rational("longitudinal", self.longitudinal, least=LEAST_EPSILON, most=MOST_EPSILON)
+        object.__setattr__(self, "longitudinal", longitudinal)
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=2**24)
         whole("seeds", self.seeds, least=1, most=2**16)
         whole("salt", self.salt, least=0, most=2**64 - 1)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, odds
+from sordino.collect.coins import WORD, local_epsilon, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.k_ary import KAry
 from sordino.collect.frequency.numbered import read, written
@@ -61,7 +61,7 @@ class PrefixTree:
     protocol: ClassVar[str] = "prefix-tree"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("longest", self.longest, least=1, most=64)
         whole("seeds", self.seeds, least=1, most=2**16)
         whole("salt", self.salt, least=0, most=2**64 - 1)

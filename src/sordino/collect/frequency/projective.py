@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, local_epsilon, odds
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.points import Space
 from sordino.collect.frequency.support import Support, Supporting
@@ -55,7 +55,7 @@ class ProjectiveGeometry(Supporting):
     protocol: ClassVar[str] = "projective-geometry"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=2**22)
         on, least = WORD - self.space.off * self.lie, self.lie * self.space.on
         if on < least or -(-on // self.space.on) > self.lie * odds(self.epsilon):

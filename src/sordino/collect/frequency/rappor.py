@@ -26,11 +26,12 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, odds
+from sordino.collect.coins import LEAST_EPSILON, MOST_EPSILON, local_epsilon, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
 from sordino.collect.frequency.grouped import ones_by_group
 from sordino.collect.frequency.numbered import read, written
 from sordino.collect.frequency.rappor_coins import RapporCoins, best_coins, coins_of, epsilon_of
+from sordino.collect.poison import Poison
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
@@ -57,8 +58,9 @@ class Rappor:
     protocol: ClassVar[str] = "rappor"
 
     def __post_init__(self) -> None:
-        for name in ("longitudinal", "epsilon"):
-            object.__setattr__(self, name, rational(name, getattr(self, name), above=0, most=MOST_EPSILON))
+        longitudinal = rational("longitudinal", self.longitudinal, least=LEAST_EPSILON, most=MOST_EPSILON)
+        object.__setattr__(self, "longitudinal", longitudinal)
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("bits", self.bits, least=8, most=2**14)
         whole("hashes", self.hashes, least=1, most=16)
         whole("cohorts", self.cohorts, least=1, most=2**15)
@@ -182,3 +184,12 @@ class Rappor:
         crowd = self.hashes / self.bits
         ones = other + (own - other) * min(1.0, crowd + held / reports)
         return reports * ones * (1 - ones) / (self.hashes * (1 - crowd) * (own - other) ** 2)
+
+    def poison(self) -> Poison:
+        """Return how far one client can move a word's estimate, about: on the assumptions of `variance`.
+
+        With all bits of the word and no other it adds 1/(q* − p*); an honest one would have added 0, on average. What
+        `decode` returns has the bound for the filters at hand.
+        """
+        reach = 1 + 1 / (self.coins.own - self.coins.other)
+        return Poison(reach, reach)
