@@ -50,7 +50,8 @@ def cases() -> list[Case]:
         )
         for changes in (0, 5)
     ]
-    found.append(Case("1,000 days without memory", Call("sordino_words", "unremembered", {}), None, _least("found", 0.99), 1))
+    off = Call("sordino_words", "unremembered", {})
+    found.append(Case("1,000 days without memory", off, None, _least("found", 0.99), 1))
     return found
 
 

@@ -118,7 +118,7 @@ def _endless(
     for day, slot in enumerate(keys):
         if slot not in kept:
             if len(kept) == draws:
-                key = next(reversed(kept))
+                slot = next(reversed(kept))
             else:
                 kept[slot] = shown[day]
                 chance *= truth if shown[day] == history[day] else 1 - truth

@@ -41,7 +41,7 @@ def _repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 MAKERS: dict[str, Any] = {
     "count-mean": lambda domain, epsilon, salt=0: CountMeanSketch(domain, epsilon, hashes=64, salt=salt),
-    "hadamard-mean": lambda domain, epsilon, salt=0: HadamardCountMeanSketch(domain, epsilon, hashes=64, width=256, salt=salt),
+    "hadamard-mean": lambda domain, epsilon, salt=0: HadamardCountMeanSketch(domain, epsilon, 64, 256, salt),
     "projective": lambda domain, epsilon, salt=0: ProjectiveGeometry(domain, epsilon),  # noqa: ARG005
     "memoised": lambda domain, epsilon, salt=0: MemoisedHashing(domain, 2 * epsilon, epsilon, seeds=2**13, salt=salt),
 }

@@ -38,6 +38,7 @@ from sordino.noise.keystream import SOURCE, BitSource, Words
 
 _LARGEST = 2**24  # vectors in all: the array that decoding transforms
 _AS_GOOD = 1.001
+_BLOCK = 1 << 13  # reports made at once, so that their vectors stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,8 @@ class ProjectiveGeometry(Supporting):
 
     def reports(self, values: Codes) -> Payloads:
         """Return payloads for many values at once."""
-        return self._payloads(values, SOURCE.words(len(values)))
+        blocks = [values[start : start + _BLOCK] for start in range(0, max(1, len(values)), _BLOCK)]
+        return np.concatenate([self._payloads(block, SOURCE.words(len(block))) for block in blocks])
 
     def _payloads(self, values: Codes, words: Words) -> Payloads:
         space, beyond = self.space, np.uint64(self.space.off * self.lie)
