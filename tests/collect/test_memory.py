@@ -157,6 +157,7 @@ def test_a_device_draws_no_more_than_is_charged(way: Any) -> None:
     assert memory is not None
     assert [key for key, _ in memory.kept] == [1, 2, 3]
     assert len(memory.kept) == plan.draws
+    assert repr(memory) == f"Memory(enrolled={memory.enrolled})"
     again = Memory.from_json(json.loads(json.dumps(memory.to_json())))
     assert again == memory
     assert plan.report(4, memory, Seeded(7)) == plan.report(3, memory, Seeded(7))  # the last one goes on

@@ -71,7 +71,8 @@ def test_estimates_of_words_are_as_far_off_as_is_said() -> None:
         for word, value, error in zip(found.words, found.estimate.values, found.estimate.standard_errors, strict=True):
             if word in truth:
                 scores.append((value - truth[word]) / error)
-                foretold.append((value - truth[word]) ** 2 / tree.variance(40_000, truth[word]))
+                others = sum(count**2 for count in truth.values()) - truth[word] ** 2
+                foretold.append((value - truth[word]) ** 2 / tree.variance(40_000, truth[word], others))
     assert abs(np.mean(scores)) < 0.5
     assert 0.75 < np.mean(np.square(scores)) < 1.29
     assert 0.75 < np.mean(foretold) < 1.29
@@ -81,7 +82,7 @@ def test_noise_alone_finds_no_words() -> None:
     """Everyone holds another word: nothing stands out."""
     tree = PrefixTree(2, seeds=256)
     values = np.random.default_rng(3).integers(0, tree.domain, 50_000)
-    assert heavy_words(tree, tree.count(tree.reports(values))).words == ()
+    assert heavy_words(tree, tree.count(tree.reports(values)), false_alarm=1e-4).words == ()
 
 
 def test_no_reports_find_no_words() -> None:

@@ -24,7 +24,7 @@ never falls silent.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -69,7 +69,7 @@ class Memory:
     """
 
     enrolled: int
-    kept: tuple[tuple[int, bytes], ...] = ()
+    kept: tuple[tuple[int, bytes], ...] = field(default=(), repr=False)
 
     def to_json(self) -> Mapping[str, Any]:
         """Return it as JSON can hold it."""

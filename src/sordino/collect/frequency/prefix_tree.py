@@ -180,15 +180,15 @@ class PrefixTree:
         place = (level * self.seeds + seed) * self.cells + read(payloads[:, 3:])
         return np.bincount(place, minlength=shape[0] * shape[1] * shape[2]).astype(np.int64).reshape(shape)
 
-    def variance(self, reports: int, held: float = 0.0) -> float:
+    def variance(self, reports: int, held: float = 0.0, squares: float = 0.0) -> float:
         """Return the variance of the estimate of a whole word that `held` of the senders hold.
 
-        Those who drew the last level count for all others: a sample of that share, besides the coins.
+        Those who drew the last level count for all others: a sample of that share, besides the coins. Words that share
+        cells add to it as the `squares` of how many hold each of the others sum up to.
         """
         share = float(self.shares[-1])
-        return self.support.variance(1, 0.0) * (reports - held) / share + held * (
-            self.support.of_holders / share + 1 / share - 1
-        )
+        coins = self.support.variance(reports, held) / share
+        return coins + held * (1 / share - 1) + squares / ((self.cells - 1) * self.seeds)
 
     def poison(self) -> Poison:
         """Return how far one client, who chooses the last level, can move the estimate of a word."""
