@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import resource
+from collections.abc import Iterator
 from fractions import Fraction
 from time import perf_counter
 from typing import Any
@@ -71,23 +72,29 @@ def _cell(randomizer: Any, domain: int) -> tuple[float, float, float]:
     people = PEOPLE.get(domain) or _enough(randomizer)
     values = _population(domain, people)
     truth = np.bincount(values, minlength=domain)
-    runs = max(3, RUNS if domain <= 10 else SQUARES // domain // 10)
     squares, covered = [], []
-    for _ in range(runs):
-        found = randomizer.estimate(randomizer.count(randomizer.reports(values)), people)
+    for found in _runs(randomizer, values, RUNS if domain <= 10 else max(4, SQUARES // domain // 10)):
         squares.append(float(np.square(found.values - truth).mean()))
         low, high = found.intervals().T
         covered.append(float(np.mean((low <= truth) & (truth <= high))))
     theory = people * randomizer.mean_squared_error()
     # Errors of one run hang together where values are few; where they are many a run has that many of them.
-    spread = np.std(squares) / math.sqrt(runs) if domain <= 1000 else theory * math.sqrt(2 / (runs * domain))
-    return float(np.mean(squares)) / theory, 3 * float(spread) / theory, float(np.mean(covered))
+    few = np.std(squares) / math.sqrt(len(squares)) / theory
+    spread = few if domain <= 1000 else math.sqrt(2 / (len(squares) * domain))
+    return float(np.mean(squares)) / theory, 3 * float(spread), float(np.mean(covered))
+
+
+def _runs(randomizer: Any, values: Any, runs: int) -> Iterator[Any]:
+    """Yield estimates of so many runs; reports of some are made at once."""
+    together = max(1, 100_000 // len(values))
+    for _ in range(-(-runs // together)):
+        for payloads in np.split(randomizer.reports(np.tile(values, together)), together):
+            yield randomizer.estimate(randomizer.count(payloads), len(values))
 
 
 def _enough(randomizer: Any) -> int:
-    """Return people enough that some dozens of reports support each value by chance; unary reports are long."""
-    chance = float(randomizer.support.other)
-    return int(min(max(20_000, 30 / chance), 400_000))
+    """Return people enough that some dozens of reports support each value by chance, as far as memory goes."""
+    return int(min(max(2000, 60 / float(randomizer.support.other)), 1.2e9 / randomizer.size, 6e6))
 
 
 def _population(domain: int, people: int) -> Any:

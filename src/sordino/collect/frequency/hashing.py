@@ -80,7 +80,7 @@ class LocalHashing(Supporting):
         """How the bucket is told."""
         return KAry(self.functions.buckets, self.epsilon)
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values in its bucket."""
         own, lie, meeting = self.answer.support.own, self.answer.support.other, self.functions.meeting
