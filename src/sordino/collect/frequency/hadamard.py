@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,13 +60,13 @@ class Hadamard(Supporting):
         """The least power of two above the domain."""
         return 1 << self.domain.bit_length()
 
-    @property
+    @cached_property
     def truth(self) -> int:
         """Of how many words the place is one of the +1."""
         power = odds(self.epsilon)
         return at_most(power / (power + 1))
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values whose rows have +1 at its place."""
         return Support(Fraction(self.truth, WORD), Fraction(1, 2))

@@ -80,7 +80,7 @@ class LocalHashing(Supporting):
         """How the bucket is told."""
         return KAry(self.functions.buckets, self.epsilon)
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values in its bucket."""
         own, lie, meeting = self.answer.support.own, self.answer.support.other, self.functions.meeting
@@ -170,7 +170,7 @@ def _fast(domain: int, power: Fraction) -> Affine:
 def _tabled(domain: int, power: float) -> Iterator[Affine]:
     """Yield the families with few enough functions, with the numbers of buckets that may be best."""
     for digits in range(1, MOST_CELLS.bit_length()):
-        prime = _prime_from(2)
+        prime = _prime_from(max(2, math.floor(domain ** (1 / digits)) - 1))
         while prime**digits < domain:
             prime = _prime_from(prime + 1)
         while prime ** (digits + 1) <= MOST_CELLS:

@@ -20,6 +20,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -58,19 +59,19 @@ class Subset(Supporting):
         object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
 
-    @property
+    @cached_property
     def chosen(self) -> int:
         """How many values a set has: one of the two beside domain/(e^ε + 1), by the squared error."""
         near = math.floor(self.domain / (odds(self.epsilon) + 1))
         sizes = [size for size in (near, near + 1) if 1 <= size < self.domain]
         return min(sizes, key=lambda size: self._with(size).mean_squared_error(self.domain))
 
-    @property
+    @cached_property
     def truth(self) -> int:
         """Of how many words the value held is in the set."""
         return self._truth(self.chosen)
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values in its set."""
         return self._with(self.chosen)
