@@ -9,7 +9,10 @@ from sordino.collect.fingerprint import cell, key
 from sordino.mechanisms.checks import CHECKS, Case
 
 
-@pytest.mark.parametrize("law", CHECKS)
+SLOW = {"audit", "power", "order"}
+
+
+@pytest.mark.parametrize("law", [pytest.param(law, marks=[pytest.mark.slow] * (law in SLOW)) for law in CHECKS])
 @pytest.mark.parametrize("case", SKETCHES, ids=lambda case: case.name)
 def test_check(case: Case, law: str) -> None:
     CHECKS[law](case)

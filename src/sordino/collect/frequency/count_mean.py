@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -59,7 +60,7 @@ class CountMeanSketch(Sketch):
         object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         check_sketch(self)
 
-    @property
+    @cached_property
     def flip(self) -> int:
         """How many words flip a bit."""
         return at_least(1 / (odds(self.epsilon / 2) + 1))
@@ -69,7 +70,7 @@ class CountMeanSketch(Sketch):
         """Two bytes for the function, and the bits."""
         return 2 + self.width // 8
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A holder's bit is 1 unless flipped; another's only by a flip or a shared cell."""
         flipped = Fraction(self.flip, WORD)

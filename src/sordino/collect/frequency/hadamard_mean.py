@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,7 +56,7 @@ class HadamardCountMeanSketch(Sketch):
         object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         check_sketch(self)
 
-    @property
+    @cached_property
     def flip(self) -> int:
         """How many words send the other sign."""
         return at_least(1 / (odds(self.epsilon) + 1))
@@ -70,7 +71,7 @@ class HadamardCountMeanSketch(Sketch):
         """As many bytes as function, coordinate and sign take."""
         return (self.places.bit_length() + 7) // 8
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A holder's sign is right unless flipped; another's for half of the coordinates, or by a shared cell."""
         flipped = Fraction(self.flip, WORD)

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -70,17 +70,17 @@ class MemoisedHashing(Supporting):
         if self.epsilon >= self.longitudinal:
             raise ArgumentError("one report must lose less than all of them: epsilon < longitudinal", "SRD-C151")
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many cells a function has."""
         return _best(self.longitudinal, self.epsilon)
 
-    @property
+    @cached_property
     def kept(self) -> KAry:
         """How a permanent answer is drawn."""
         return KAry(self.cells, self.longitudinal)
 
-    @property
+    @cached_property
     def lie(self) -> int:
         """How many words tell each other cell than the permanent one."""
         return _daily_lie(self.cells, self.longitudinal, self.epsilon)
@@ -90,7 +90,7 @@ class MemoisedHashing(Supporting):
         """Two bytes for the function, one for the cell."""
         return 3
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values in the cell that it names."""
         return Support(_truth(self.cells, self.longitudinal, self.epsilon), Fraction(1, self.cells))

@@ -7,6 +7,7 @@ they are numbered by s first, then by those coordinates as the digits of a numbe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy.fft
@@ -83,8 +84,7 @@ class Space:
         return own, self.t - 1 - np.argmax(own[:, ::-1] != 0, axis=1)
 
     def _inverse(self, numbers: Codes) -> Codes:
-        inverses = np.array([0] + [pow(each, -1, self.q) for each in range(1, self.q)], dtype=np.int64)
-        return inverses[numbers]
+        return _inverses(self.q)[numbers]
 
     def _number(self, vectors: NDArray[np.int64]) -> Codes:
         """Return the numbers of points: a vector with s coordinates after the 1 is q^s + the rest, as a number."""
@@ -92,6 +92,11 @@ class Space:
         powers = self.q ** np.arange(self.t)
         starts = np.array([_points(self.q, each) for each in range(self.t)])
         return np.asarray(_number_of(vectors, self.q) - powers[s] + starts[s])
+
+
+@lru_cache(maxsize=64)
+def _inverses(q: int) -> Codes:
+    return np.array([0] + [pow(each, -1, q) for each in range(1, q)], dtype=np.int64)
 
 
 def _points(q: int, t: int) -> int:

@@ -18,6 +18,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,17 +81,17 @@ class PrefixTree:
         if self.seeds & (self.seeds - 1) or len(self.lengths) * self.seeds * self.cells > _MOST_TABLE:
             raise ArgumentError("seeds must be a power of two, and levels · seeds · cells at most 2^26", "SRD-C154")
 
-    @property
+    @cached_property
     def domain(self) -> int:
         """How many codes there are: one more than letters for each place, 0 standing for the word's end."""
         return int((len(self.alphabet) + 1) ** self.longest)
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many cells a function has: about e^ε + 1, where the error is smallest."""
         return min(max(2, round(odds(min(self.epsilon, Fraction(10)))) + 1), _MOST_CELLS)
 
-    @property
+    @cached_property
     def answer(self) -> KAry:
         """How a cell is told."""
         return KAry(self.cells, self.epsilon)
@@ -100,12 +101,12 @@ class PrefixTree:
         """A byte for the level, two for the function, and the cell."""
         return 3 + self.answer.size
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """How often a report supports its own prefix, and another one, which shares a cell by chance."""
         return Support(Fraction(self.answer.truth, WORD), Fraction(1, self.cells))
 
-    @property
+    @cached_property
     def limits(self) -> tuple[int, ...]:
         """Words below the first draw the first level, and so on; the last level has the rest."""
         summed = [sum(self.shares[: i + 1], Fraction(0)) for i in range(len(self.shares) - 1)]

@@ -19,7 +19,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,12 +62,12 @@ class ProjectiveGeometry(Supporting):
         if on < least or -(-on // self.space.on) > self.lie * odds(self.epsilon):
             raise ArgumentError("this ε is too small for a domain of this size; take a larger one", "SRD-C155")
 
-    @property
+    @cached_property
     def space(self) -> Space:
         """The space with the smallest error."""
         return _best(self.domain, self.epsilon)
 
-    @property
+    @cached_property
     def lie(self) -> int:
         """How many words each point off the hyperplane has."""
         return _lie(self.space, self.epsilon)
@@ -77,7 +77,7 @@ class ProjectiveGeometry(Supporting):
         """As many bytes as a point takes."""
         return bytes_below(self.space.points)
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values whose hyperplane it lies on."""
         return _support(self.space, self.epsilon)
