@@ -53,7 +53,7 @@ def errors(way: str, domain: int, epsilons: list[float]) -> tuple[float, int, di
     started, worst, covers = perf_counter(), (0.0, 1.0), []
     for epsilon in epsilons:
         off, covered = [], []
-        for salt in range(min(2000, SQUARES // domain)):
+        for salt in range(min(800, SQUARES // domain)):
             made = _made(way, domain, epsilon, salt)
             extra = () if way == "projective-geometry" else (squares * (1 - 1 / domain),)
             foretold = np.mean([made.variance(people, float(held), *extra) for held in truth[:50]])

@@ -8,7 +8,6 @@ from laws.cases_sketches import HELD, OTHER, SKETCHES
 from sordino.collect.fingerprint import cell, key
 from sordino.mechanisms.checks import CHECKS, Case
 
-
 SLOW = {"audit", "power", "order"}
 
 
