@@ -8,8 +8,8 @@ NOTES = """\
 Randomize: 10⁶ values of 1,000 at ε = 1, seconds for one value. The peers answer fewer values one by one, as their own
 code does; the faster of pure-ldp and multi-freq-ldpy counts. Count: 10⁷ reports in batches of 250,000 that are made
 anew and not timed, and one estimate; the largest resident memory of the process is told. Squared error: of all values,
-against the formula, with 3 standard errors below 3 %; intervals at 95 %; simulated with at least 10⁶ squared errors or
-20,000 runs in a cell. Poison: 1 % of clients send what supports one value.
+against the formula, until 3 standard errors are below 3 %; intervals at 95 %; a Zipf law of people, so many that more
+than a dozen reports lie about each value. Poison: 1 % of clients send what supports one value, or never does.
 """
 RANDOMIZE = {"people": 10**6, "domain": 1000, "epsilon": 1.0}
 PEERS = (

@@ -14,11 +14,10 @@ import numpy as np
 import sordino as so
 from sordino.collect.choice import WAYS, frequency
 
-SQUARES = 1_500_000
-"""Squared errors that are averaged in a cell, at least."""
-RUNS = 30_000
-"""Runs in a cell where there are few values, whose errors hang together."""
-PEOPLE = {2: 200, 10: 400, 1000: 20_000}
+SLACK = 0.027
+"""Runs go on until three standard errors of the squared error are below this part of it."""
+MOST_RUNS = 60_000
+LEAST_RUNS = 3
 
 
 def versions() -> dict[str, str]:
@@ -69,32 +68,33 @@ def errors(way: str, domain: int, epsilons: list[float]) -> tuple[float, int, di
 
 def _cell(randomizer: Any, domain: int) -> tuple[float, float, float]:
     """Return squared error as a part of theory, three standard errors of that, and the part of intervals that hold."""
-    people = PEOPLE.get(domain) or _enough(randomizer)
-    values = _population(domain, people)
+    values = _population(domain, _people(randomizer, domain))
     truth = np.bincount(values, minlength=domain)
-    squares, covered = [], []
-    for found in _runs(randomizer, values, RUNS if domain <= 10 else max(4, SQUARES // domain // 10)):
-        squares.append(float(np.square(found.values - truth).mean()))
-        low, high = found.intervals().T
-        covered.append(float(np.mean((low <= truth) & (truth <= high))))
-    theory = people * randomizer.mean_squared_error()
-    # Errors of one run hang together where values are few; where they are many a run has that many of them.
-    few = np.std(squares) / math.sqrt(len(squares)) / theory
-    spread = few if domain <= 1000 else math.sqrt(2 / (len(squares) * domain))
-    return float(np.mean(squares)) / theory, 3 * float(spread), float(np.mean(covered))
+    theory = len(values) * randomizer.mean_squared_error()
+    squares, covered, slack = [], [], math.inf
+    while slack > SLACK and len(squares) < MOST_RUNS:
+        for found in _runs(randomizer, values):
+            squares.append(float(np.square(found.values - truth).mean()) / theory)
+            low, high = found.intervals().T
+            covered.append(float(np.mean((low <= truth) & (truth <= high))))
+        if len(squares) >= LEAST_RUNS:
+            # Three runs cannot tell their own spread; then errors of many values are taken as independent.
+            known = np.std(squares) / math.sqrt(len(squares)) if len(squares) > 30 else 0.0
+            slack = 3 * max(float(known), math.sqrt(2 / (len(squares) * domain)))
+    return float(np.mean(squares)), slack, float(np.mean(covered))
 
 
-def _runs(randomizer: Any, values: Any, runs: int) -> Iterator[Any]:
-    """Yield estimates of so many runs; reports of some are made at once."""
-    together = max(1, 100_000 // len(values))
-    for _ in range(-(-runs // together)):
-        for payloads in np.split(randomizer.reports(np.tile(values, together)), together):
-            yield randomizer.estimate(randomizer.count(payloads), len(values))
+def _runs(randomizer: Any, values: Any) -> Iterator[Any]:
+    """Yield estimates of some runs, whose reports are made at once."""
+    together = max(1, 200_000 // len(values))
+    for payloads in np.split(randomizer.reports(np.tile(values, together)), together):
+        yield randomizer.estimate(randomizer.count(payloads), len(values))
 
 
-def _enough(randomizer: Any) -> int:
-    """Return people enough that some dozens of reports support each value by chance, as far as memory goes."""
-    return int(min(max(2000, 60 / float(randomizer.support.other)), 1.2e9 / randomizer.size, 6e6))
+def _people(randomizer: Any, domain: int) -> int:
+    """Return people enough that more than a dozen reports lie about each value, as far as memory goes."""
+    rarest = min(float(randomizer.support.other), 1 - float(randomizer.support.own))
+    return int(min(max(2 * domain if domain <= 1000 else 2000, 200, 16 / rarest), 1.2e9 / randomizer.size, 6e6))
 
 
 def _population(domain: int, people: int) -> Any:
