@@ -1,0 +1,279 @@
+"""A stream that is open: what arrives goes in, running totals with noise come out, under one charge made at the start.
+
+**Guarantee**: `StreamPlan`'s, for all that ever leaves. Each batch is measured once, with fresh noise, and:
+  1. its release and all that must be remembered are on disk, in one file;
+  2. the release is recorded as the next part of the open work;
+  3. the numbers leave: those that are recorded, and no others.
+After a crash before 1 nothing was remembered and nothing left. Between 1 and 2 the release on disk is recorded when the
+stream is opened again. After 2 it was recorded, and the file says the same. A file that is older than the newest part
+(an old copy, a restored backup), or one that went another way, is refused: measuring again would give the same sums
+with fresh noise, whose mean has less noise than was paid for. So is a ledger that is older than the file.
+Parts are numbered without gaps, so one look tells: the part after the file's newest must not be there.
+**Assumes**: the account keeps parts for good. Where it is in memory, the stream ends with the process.
+"""
+
+from __future__ import annotations
+
+import threading
+from fractions import Fraction
+from types import TracebackType
+from typing import Any, NoReturn, Self
+
+import numpy as np
+
+from sordino.accounting.grant import Grant
+from sordino.accounting.own_budget import own_budget
+from sordino.accounting.work import Work, muted
+from sordino.arguments import Number
+from sordino.data.account import DataAccount
+from sordino.errors import ArgumentError, BudgetError, LedgerError
+
+from .keeping import Folder, Kept, kept_again, plan_again, prepare
+from .plan import StreamPlan, plan_of
+from .price import StreamPrice, check_account
+from .reading import read
+from .released import StreamEnd, StreamRelease, joined
+from .spec import StreamSpec
+from .strategy import Real, Whole
+
+_MUTE = "this batch could not be counted, and nothing of it left; what was charged stays charged"
+
+
+class Stream:
+    """Continual release of totals. Build it with `open_stream`; `close` settles it, `pause` lets another go on."""
+
+    def __init__(self, plan: StreamPlan, work: Work, folder: Folder | None, kept: Kept) -> None:
+        self.plan = plan
+        self._work = work
+        self._folder = folder
+        self._kept = kept
+        self._recorded = kept.number == 0
+        self._ended = False
+        self._lock = threading.Lock()
+
+    @property
+    def id(self) -> str:
+        """Under which the stream goes on after a restart, where its account outlives the process."""
+        return self._work.id
+
+    @property
+    def taken(self) -> int:
+        """How many steps were taken: whoever goes on after a crash hands over what came after these."""
+        return self._kept.taken
+
+    @property
+    def left(self) -> int:
+        """How many steps are left."""
+        return self.plan.spec.steps - self._kept.taken
+
+    @property
+    def price(self) -> StreamPrice:
+        """What was paid, and how far off the numbers are."""
+        return StreamPrice(self.plan)
+
+    def add(self, values: Any) -> StreamRelease:
+        """Take what arrived in the next steps, one after the other, and return the numbers after each of them."""
+        counts = read(self.plan.spec, values)
+        with self._lock:
+            self._check_open()
+            self._record()
+            self._check_left(len(counts))
+            kept = muted(lambda: self._next(counts), _MUTE)
+            if self._folder is not None:
+                self._folder.write(self.plan, kept)
+            self._kept, self._recorded = kept, False
+            return self._record()
+
+    def measure(self, counts: Whole, kept: Kept) -> tuple[Real, Kept]:
+        """Return totals after more steps, in units, and what is remembered then. Draws noise; records nothing."""
+        strategy, arrivals, taken = self.plan.strategy, self.plan.spec.arrivals, kept.taken
+        exact, secret = strategy.encode(arrivals, kept.secret, taken, counts)
+        noisy = self.plan.mechanism.release_steps(exact, Grant(self.plan.event(), self.plan.bound))
+        totals, public = strategy.decode(arrivals, kept.public, taken, len(counts), noisy)
+        window = self.plan.spec.window
+        if window is not None:
+            before = np.concatenate([kept.public["recent"], totals])
+            public = {**public, "recent": before[-window:]}
+            totals = totals - before[: len(totals)]
+        return totals, Kept(secret, public, taken + len(counts), kept.number + 1)
+
+    def _next(self, counts: Whole) -> Kept:
+        totals, kept = self.measure(counts, self._kept)
+        body = StreamRelease.of(self.plan, self.taken + 1, totals).to_json()
+        return Kept(kept.secret, kept.public, kept.taken, kept.number, body)
+
+    def _record(self) -> StreamRelease:
+        """Record the newest release if it is not yet, and return it."""
+        body = (self._kept.body or "").encode()
+        if not self._recorded:
+            ours = StreamRelease.from_json(self.plan, body)
+            if self._work.part(self._kept.number, ours) != body:
+                self._end()
+                raise _gone_on()
+            self._recorded = True
+        return StreamRelease.from_json(self.plan, body) if body else StreamRelease(self.plan, 1, np.zeros(0))
+
+    @property
+    def last(self) -> StreamRelease:
+        """The newest release: the same numbers again."""
+        with self._lock:
+            return self._record()
+
+    def history(self) -> StreamRelease:
+        """Return all numbers that were released so far, as they are recorded."""
+        with self._lock:
+            newest = self._record()
+            bodies = [self._work.recorded(number) for number in range(1, self._kept.number)]
+        earlier = [StreamRelease.from_json(self.plan, each) for each in bodies if each is not None]
+        return joined([*earlier, newest])
+
+    def plot(self, axes: Any = None) -> Any:
+        """Return axes with all numbers so far and their intervals."""
+        return self.history().plot(axes)
+
+    def close(self) -> StreamEnd:
+        """Settle: no more numbers, and no refund for steps that are left."""
+        with self._lock:
+            self._check_open()
+            self._record()
+            end = self._work.finish(StreamEnd(self._kept.taken, self._kept.number))
+            self._end()
+            return end
+
+    def pause(self) -> None:
+        """Stop here without settling, so that another process can go on."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        self._ended = True
+        if self._folder is not None:
+            self._folder.close()
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise LedgerError("this stream was closed or paused here; open it again by resume=…", "SRD-C507")
+
+    def _check_left(self, wanted: int) -> None:
+        if wanted < 1:
+            raise ArgumentError("values must hold one step at least", "SRD-A001")
+        if wanted > self.left:
+            raise BudgetError(
+                f"{wanted} steps were handed over and {self.left} of {self.plan.spec.steps} are left; a longer stream is "
+                "another one, charged anew",
+                "SRD-C501",
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: Any, _error: BaseException | None, _trace: TracebackType | None) -> None:
+        self.pause()
+
+    def __reduce__(self) -> NoReturn:
+        raise LedgerError("a stream cannot be copied or sent elsewhere: two of it would measure the same", "SRD-C503")
+
+    def __repr__(self) -> str:
+        return f"Stream({self.plan.dataset!r}, {self.left:,} of {self.plan.spec.steps:,} steps left)"
+
+
+def open_stream(
+    account: DataAccount[Any],
+    spec: StreamSpec,
+    *,
+    rho: Number | None = None,
+    epsilon: Number | None = None,
+    delta: Number | None = None,
+    resume: str | None = None,
+    folder: Any = None,
+) -> Stream:
+    """Open a stream, charged whole here for all of its steps; or go on with one by its id, without another charge.
+
+    Args:
+        account: of what the stream is about.
+        spec: what is counted; the same when a stream is resumed.
+        rho: what all of it may spend; or `epsilon`, with `delta` or that of the account. To resume, neither is needed
+            (but where a crash came before the first file was written).
+        resume: the id of an open stream.
+        folder: where the stream's secret file lies. Without one, the stream ends with the process.
+    """
+    check_account(account)
+    if not isinstance(spec, StreamSpec):
+        raise ArgumentError("say what is counted: collect.counting(steps=…), summing, histogram or top_k", "SRD-A001")
+    place = None if folder is None else prepare(folder)
+    if resume is None:
+        plan = plan_of(account.protected, spec, own_budget(account.budget, epsilon, delta, rho))
+        work = account.begin(plan)
+        kept, file = _begun(plan), None if place is None else Folder(place, work.id)
+        if file is not None:
+            file.write(plan, kept)
+        return Stream(plan, work, file, kept)
+    if place is None:
+        raise ArgumentError("a stream goes on from its file: say folder=…, where it was opened", "SRD-A003")
+    file = Folder(place, resume)
+    try:
+        return _resumed(account, spec, file, resume, (epsilon, delta, rho))
+    except BaseException:
+        file.close()
+        raise
+
+
+def _begun(plan: StreamPlan) -> Kept:
+    secret, public = plan.strategy.begin(plan.spec.arrivals)
+    if plan.spec.window is not None:
+        public = {**public, "recent": np.zeros((plan.spec.window, plan.spec.arrivals.cells))}
+    return Kept(secret, public)
+
+
+def _resumed(
+    account: DataAccount[Any],
+    spec: StreamSpec,
+    file: Folder,
+    identifier: str,
+    spent: tuple[Number | None, Number | None, Number | None],
+) -> Stream:
+    said = file.read()
+    if said is None and spent == (None, None, None):
+        raise LedgerError(
+            "there is no file of this stream in the folder; say where it lies, or, if nothing ever left of the stream, "
+            "what it may spend, as when it was opened",
+            "SRD-C504",
+        )
+    if said is None:
+        plan = plan_of(account.protected, spec, own_budget(account.budget, *spent))
+        kept = _begun(plan)
+    else:
+        protected = account.protected
+        known = StreamPlan(protected.name, protected.unit, protected.neighbours, spec, spec.tactics(), Fraction(1))
+        plan, kept = plan_again(said, known), kept_again(said)
+    work = account.resume(identifier, plan)
+    _check_newest(work, plan, kept)
+    stream = Stream(plan, work, file, kept)
+    if said is None:
+        file.write(plan, kept)
+    with stream._lock:
+        stream._record()
+    return stream
+
+
+def _check_newest(work: Work, plan: StreamPlan, kept: Kept) -> None:
+    """Refuse a file that is not the newest of its stream, or that another ledger belongs to."""
+    number = kept.number
+    if number < plan.parts and work.recorded(number + 1) is not None:
+        raise LedgerError(
+            "the stream's file is an old copy: more was released since, and to measure the same again would leak; put "
+            "back the newest file, or open another stream, which is charged anew",
+            "SRD-C502",
+        )
+    if number > 1 and work.recorded(number - 1) is None:
+        raise LedgerError(
+            "the ledger is older than the stream's file: restore the newest ledger before the stream goes on", "SRD-C502"
+        )
+
+
+def _gone_on() -> LedgerError:
+    return LedgerError(
+        "the stream went on elsewhere, from a copy of its file: another release has this number, and these numbers "
+        "never leave; go on with the copy that is ahead, or open another stream, which is charged anew",
+        "SRD-C502",
+    )
