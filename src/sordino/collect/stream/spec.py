@@ -98,7 +98,7 @@ def counting(
             events that are protected.
         apart: how many steps any two events of one person are apart, at least; 0 if they may share a step.
         most: the most events that a step can hold; what is above is not counted.
-        window: count the last so many steps alone.
+        window: count the last so many steps alone, up to 2,048.
         strategy: "buffered", or for comparison "square-root" (short streams), "tree", "weighted-tree".
         buffers: how many exponentials "buffered" has.
 
@@ -187,7 +187,7 @@ def _declared(
     length = whole("steps", steps, least=1, most=MOST_STEPS)
     held = whole("most", most, least=1, most=1 << 26)
     arrivals = Arrivals(1 if keys is None else len(keys), each, each * held, events, apart)
-    recent = None if window is None else whole("window", window, least=1, most=max(1, 2048 // arrivals.cells))
+    recent = None if window is None else whole("window", window, least=1, most=2048)
     way = one_of("strategy", strategy, STRATEGIES)
     return StreamSpec(
         length,
