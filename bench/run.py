@@ -28,6 +28,7 @@ ROOMS = (
     "learn_accuracy",
     "learn_teachers",
     "collect_prio3",
+    "collect_streams",
 )
 
 

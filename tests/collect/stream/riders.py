@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from sordino.accounting.bound import Unit
 from sordino.accounting.neighbours import Neighbours
 
+RIDER = Unit("rider")
+
 
 @dataclass(frozen=True)
 class Riders:
     name: str = "rides"
-    unit: Unit = Unit("rider")
+    unit: Unit = RIDER
     neighbours: Neighbours = Neighbours.ADD_REMOVE

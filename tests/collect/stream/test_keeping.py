@@ -222,7 +222,9 @@ def test_the_file_is_its_owners_alone_and_small(tmp_path: Path) -> None:
     assert not any(each.name.startswith(".trial") or each.suffix == ".part" for each in files)
 
 
-@pytest.mark.parametrize("harm", [lambda whole: whole[:-3], lambda whole: whole.replace(b'"taken":3', b'"taken":2'), lambda _: b""])
+@pytest.mark.parametrize(
+    "harm", [lambda whole: whole[:-3], lambda whole: whole.replace(b'"taken":3', b'"taken":2'), lambda _: b""]
+)
 def test_a_file_that_was_changed_is_refused(tmp_path: Path, harm: Callable[[bytes], bytes]) -> None:
     stream = begun(tmp_path)
     stream.add([1, 2, 3])

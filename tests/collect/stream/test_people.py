@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations, combinations_with_replacement, product
+from itertools import combinations, combinations_with_replacement, pairwise, product
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def patterns(steps: int, events: int, apart: int) -> list[tuple[int, ...]]:
     """Every choice of so many steps, or fewer, that are far enough apart."""
     choose = combinations_with_replacement if apart == 0 else combinations
     found = [each for count in range(1, events + 1) for each in choose(range(steps), count)]
-    return [each for each in found if all(b - a >= apart for a, b in zip(each, each[1:], strict=False))]
+    return [each for each in found if all(b - a >= apart for a, b in pairwise(each))]
 
 
 def measured(strategy: Strategy, arrivals: Arrivals, counts: np.ndarray) -> list[int]:

@@ -49,7 +49,9 @@ def test_rho_given_is_rho_charged(spec: Any, neighbours: Neighbours) -> None:
 
 def test_replacing_doubles_what_moves() -> None:
     spec, unit = counting(50), Riders().unit
-    there, replaced = (bound_of(spec, spec.tactics(), unit, each) for each in (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE))
+    there, replaced = (
+        bound_of(spec, spec.tactics(), unit, each) for each in (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE)
+    )
     assert replaced.l2_squared == 4 * there.l2_squared
 
 

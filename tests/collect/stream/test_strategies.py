@@ -59,7 +59,9 @@ def test_measurements_do_not_depend_on_the_batches(strategy: Strategy) -> None:
 def noise_of_totals(strategy: Strategy, steps: int) -> np.ndarray:
     """The matrix from noise on measurements to totals, by handing over one draw after the other."""
     arrivals = Arrivals(cells=strategy.most_measured, most=1)
-    rows = len(strategy.encode(arrivals, strategy.begin(arrivals)[0], 0, np.zeros((steps, arrivals.cells), np.int64))[0])
+    rows = len(
+        strategy.encode(arrivals, strategy.begin(arrivals)[0], 0, np.zeros((steps, arrivals.cells), np.int64))[0]
+    )
     unit = 1 << 40
     noise = unit * np.eye(rows, arrivals.cells, dtype=np.int64)
     totals, _ = strategy.decode(arrivals, strategy.begin(arrivals)[1], 0, steps, noise)
@@ -83,7 +85,10 @@ def test_deviations_are_those_of_the_noise(strategy: Strategy, window: int | Non
 def test_buffers_are_inverted_as_forty_digits_say() -> None:
     shape = fitted(10**4, 8)
     with mpmath.workdps(40):
-        column = [sum(mpmath.mpf(w) * mpmath.mpf(d) ** t for d, w in zip(shape.decays, shape.weights, strict=True)) for t in range(200)]
+        column = [
+            sum(mpmath.mpf(w) * mpmath.mpf(d) ** t for d, w in zip(shape.decays, shape.weights, strict=True))
+            for t in range(200)
+        ]
         response: list[mpmath.mpf] = []
         for t in range(200):  # c·h = 1, 1, 1, …
             response.append((1 - sum(column[j] * response[t - j] for j in range(1, t + 1))) / column[0])
@@ -111,7 +116,11 @@ def test_a_million_steps_against_trees() -> None:
         error = math.sqrt(strategy.moved_squared(arrivals)) * strategy.deviations(None)
         return float(error.max()), math.sqrt(float(np.mean(np.square(error))))
 
-    ours, plain, honaker = errors(Buffered.over(MILLION, 8)), errors(Tree(MILLION)), errors(Tree(MILLION, weighted=True))
+    ours, plain, honaker = (
+        errors(Buffered.over(MILLION, 8)),
+        errors(Tree(MILLION)),
+        errors(Tree(MILLION, weighted=True)),
+    )
     assert plain[0] == pytest.approx(19.4936, rel=1e-4)
     assert honaker[0] == pytest.approx(14.3550, rel=1e-4)
     assert ours[0] <= 0.29 * plain[0]
@@ -121,7 +130,8 @@ def test_a_million_steps_against_trees() -> None:
 
 
 @pytest.mark.parametrize(
-    ("decays", "weights"), [((), ()), ((0.5,), (1.0, 2.0)), ((1.0,), (1.0,)), ((0.5,), (0.0,)), ((0.2, 0.5), (1.0, 1.0))]
+    ("decays", "weights"),
+    [((), ()), ((0.5,), (1.0, 2.0)), ((1.0,), (1.0,)), ((0.5,), (0.0,)), ((0.2, 0.5), (1.0, 1.0))],
 )
 def test_exponentials_that_are_none(decays: tuple[float, ...], weights: tuple[float, ...]) -> None:
     with pytest.raises(ArgumentError):

@@ -151,7 +151,9 @@ def test_what_fails_inside_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None
     assert mute.value.__context__ is None
 
 
-@pytest.mark.parametrize("spec", [counting(20), histogram(20, ["a", "b"]), summing(20, bounds=(0, 9)), counting(20, strategy="tree")])
+@pytest.mark.parametrize(
+    "spec", [counting(20), histogram(20, ["a", "b"]), summing(20, bounds=(0, 9)), counting(20, strategy="tree")]
+)
 def test_with_and_without_one_event_all_but_the_noise_is_the_same(spec: Any) -> None:
     """Types, shapes, prices, what is charged, errors and the form of what is recorded."""
 

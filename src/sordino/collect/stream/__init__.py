@@ -1,10 +1,11 @@
 """Continual release under central trust: running counts, sums, histograms, top-k and windows of a stream of events.
 
-    spec         what is counted, and what one person can add: `counting`, `summing`, `histogram`, `top_k`
-    people       the worst that one person can do
-    strategy     which sums get noise: buffered, square_root, tree; toeplitz is what the first two share
-    plan, price  what the whole costs, and how far off it will be, before anything is spent
-    stream       what is open: `open_stream`, `Stream`; keeping is its secret file, released what leaves
+watched      what a stream is about, to open an account for
+spec         what is counted, and what one person can add: `counting`, `summing`, `histogram`, `top_k`
+people       the worst that one person can do; contributions sees to it that nobody does more
+strategy     which sums get noise: buffered_sum (of buffered), square_root, tree; toeplitz is what the first two share
+plan, price  what the whole costs, and how far off it will be, before anything is spent
+stream       what is open: `open_stream`, `Stream`; keeping is its secret file, released what leaves
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from .price import StreamPrice, price_stream
 from .released import StreamEnd, StreamRelease
 from .spec import StreamSpec, counting, histogram, summing, top_k
 from .stream import Stream, open_stream
+from .watched import Watched, watched
 
 __all__ = [
     "Stream",
@@ -20,10 +22,12 @@ __all__ = [
     "StreamPrice",
     "StreamRelease",
     "StreamSpec",
+    "Watched",
     "counting",
     "histogram",
     "open_stream",
     "price_stream",
     "summing",
     "top_k",
+    "watched",
 ]

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -106,7 +107,7 @@ def _inverse(given: Exponentials) -> tuple[float, tuple[float, ...], tuple[float
     """Return the partial fractions, found in 1 − θ, where neighbours near 1 are far apart."""
     gaps, weights = 1.0 - np.array(given.decays), np.array(given.weights)
     poles, residues = [1.0], [1.0 / float(np.sum(weights / gaps))]
-    for low, high in zip(gaps[:-1], gaps[1:], strict=True):
+    for low, high in pairwise(gaps):
         gap = _zero(gaps, weights, float(low), float(high))
         pole = 1.0 - gap
         slope = float(np.sum(weights * (1.0 - gaps) / np.square((gaps - gap) / pole)))  # c′ at 1/ζ

@@ -7,11 +7,11 @@ chunk what arrived is kept as it is. So what is measured does not depend on the 
 with aᵢ, Qᵢⱼ, cⱼ, Pᵢₖ equal to θᵢ^64, 2^q·θᵢ^(64−j), Σ ωᵢθᵢʲ, ωᵢθᵢᵏ *rounded down*, and r to whole steps of the grid.
 
 **Guarantee**: with C the Toeplitz matrix of `Exponentials`, a person who moves x by w moves y by at most
-√`moved_squared`. *Proof.* (1) Without its roundings y would be C̃x, and 0 ≤ C̃ₜⱼ ≤ c_{t−j} in every entry, as each factor
-is rounded down; so ‖C̃w‖ ≤ ‖C|w|‖, which ``people.py`` bounds. (2) Each ⌊·⌋ moves two streams apart by less than 1, so
-their Sᵢ are apart from what is linear by less than 1/(1 − aᵢ), and y by less than D = 2^−q·Σ ωᵢ/(1 − aᵢ) for it.
+√`moved_squared`. *Proof.* (1) Without its roundings y would be C̃x, and 0 ≤ C̃ₜⱼ ≤ c_{t−j} for every entry, as each
+factor is rounded down; so ‖C̃w‖ ≤ ‖C|w|‖, which ``people.py`` bounds. (2) Each ⌊·⌋ moves two streams apart by less than
+1, so their Sᵢ are apart from what is linear by less than 1/(1 − aᵢ), and y by less than D = 2^−q·Σ ωᵢ/(1 − aᵢ) for it.
 (3) A sum of n products in floats is off by at most γₙ times the sum of their absolute values, γₙ = nu/(1 − nu),
-u = 2^−53, in any order (Higham 2002, section 3.1), and these are bounded as |x| ≤ `most`: by E, for each of two streams.
+u = 2^−53, in any order (Higham 2002, section 3.1), and these are bounded as |x| ≤ `most`: by E, for each stream.
 (4) r moves two numbers apart by at most a step g. Cells that a person does not touch are equal to the last bit. By
 Minkowski, over T steps and m cells that are touched: ‖Δy‖ ≤ ‖C|w|‖ + √(Tm)·(g + D + 2E).
 **Assumes**: floats are IEEE doubles.
@@ -126,8 +126,9 @@ class Buffered:
     def decode(self, arrivals: Arrivals, state: State, taken: int, steps: int, noisy: Whole) -> tuple[Real, State]:  # noqa: ARG002
         """Return the totals: exponential averages of what was measured."""
         first, poles, residues = self.shape.inverse()
-        real = noisy * 2.0 ** self.exponent(arrivals)
-        totals, averages = first * real, np.empty_like(state["averages"])
+        real = noisy.astype(np.float64) * 2.0 ** self.exponent(arrivals)
+        averages = np.empty_like(state["averages"])
+        totals: Real = first * real
         for place, (pole, residue) in enumerate(zip(poles, residues, strict=True)):
             held = pole * state["averages"][place : place + 1]
             average, _ = lfilter([residue], [1.0, -pole], real, axis=0, zi=held)
@@ -146,13 +147,14 @@ class Buffered:
     def _largest(self, arrivals: Arrivals) -> Fraction:
         """Return a bound of |Cx|: `most` times the sum of the column."""
         gaps = zip(self.shape.decays, self.shape.weights, strict=True)
-        most = sum(Fraction(weight) * min(Fraction(self.steps), 1 / (1 - Fraction(decay))) for decay, weight in gaps)
-        return Fraction(arrivals.most) * most
+        sums = (Fraction(weight) * min(Fraction(self.steps), 1 / (1 - Fraction(decay))) for decay, weight in gaps)
+        return arrivals.most * sum(sums, Fraction(0))
 
     def _floors(self, arrivals: Arrivals) -> Fraction:
         """Return D, or a little more: 1 − θ is less than 1 − θ^64."""
         pairs = zip(self.shape.decays, self.shape.weights, strict=True)
-        return sum((Fraction(w) / (1 - Fraction(d)) for d, w in pairs), Fraction(0)) / 4 ** _half(arrivals)
+        slow = (Fraction(weight) / (1 - Fraction(decay)) for decay, weight in pairs)
+        return sum(slow, Fraction(0)) / Fraction(4) ** _half(arrivals)
 
     def _floats(self, arrivals: Arrivals) -> Fraction:
         """Return E, with a few roundings more than there are: of 64 products, and of one for each buffer."""
@@ -204,10 +206,14 @@ def _carried(
 def _tables(shape: Exponentials, half: int) -> Tables:
     powers = [[Fraction(decay) ** place for place in range(CHUNK + 1)] for decay in shape.decays]
     weights = [Fraction(weight) for weight in shape.weights]
-    column = [rounded_down(sum(w * p[k] for w, p in zip(weights, powers, strict=True))) for k in range(CHUNK)]
+    column = [
+        rounded_down(sum((w * p[k] for w, p in zip(weights, powers, strict=True)), Fraction(0))) for k in range(CHUNK)
+    ]
     within = np.array([[column[k - j] if k >= j else 0.0 for j in range(CHUNK)] for k in range(CHUNK)])
     after = np.array([[rounded_down(w * p[k]) for w, p in zip(weights, powers, strict=True)] for k in range(CHUNK)])
     arriving = [[math.floor(p[CHUNK - j] * 4**half) for j in range(CHUNK)] for p in powers]
-    halves = np.array([[[q >> half for q in row] for row in arriving], [[q % 2**half for q in row] for row in arriving]])
+    halves = np.array(
+        [[[q >> half for q in row] for row in arriving], [[q % 2**half for q in row] for row in arriving]]
+    )
     decays = np.array([[math.floor(p[CHUNK] * 2**_DECAY_BITS)] for p in powers], dtype=object)
     return Tables(within, after, halves.astype(np.int64), decays, half)

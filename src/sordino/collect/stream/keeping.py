@@ -105,6 +105,10 @@ class Folder:
             raise _altered()
         return said
 
+    def beside(self, suffix: str) -> Path:
+        """Return the path of another file of the same stream."""
+        return self._path.with_suffix(suffix)
+
     def size(self) -> int:
         """Return how many bytes the file has."""
         return self._path.stat().st_size

@@ -1,9 +1,9 @@
 """What one person can add to a stream, and the pattern of steps with which that moves the noisy numbers most.
 
-**Sensitivity** of a strategy whose matrix is Toeplitz, lower triangular, with a column c₀ ≥ c₁ ≥ … ≥ 0: a person with at
-most k events, any two at least b ≥ 1 steps apart, moves Cx most with events of one sign and full size at the steps 0, b,
-2b, …: the proof is in ``accounting/correlated.py``. With b = 0 events may share a step; by the triangle inequality k
-events move Cx by no more than k times what one does, and k events in the first step attain it.
+**Sensitivity** of a strategy whose matrix is Toeplitz, lower triangular, with a column c₀ ≥ c₁ ≥ … ≥ 0: a person with
+at most k events, any two at least b ≥ 1 steps apart, moves Cx most with events of one sign and full size at the steps
+0, b, 2b, …: the proof is in ``accounting/correlated.py``. With b = 0 events may share a step; by the triangle
+inequality k events move Cx by no more than k times what one does, and k events in the first step attain it.
 **Cells**: events in different cells of a histogram move different numbers, so the squares of what they move add up
 (those of events in one cell do so with their inner products, which are not negative, in addition): one cell is worst.
 """

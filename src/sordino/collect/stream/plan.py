@@ -1,8 +1,8 @@
 """The plan of a stream: charged whole, for all of its declared steps, before the first of them.
 
-**Guarantee**: all measurements of the stream are one Gaussian mechanism on whole steps of the grid, under the bound that
-the strategy proves (``strategy.py``); whatever leaves is a function of them. `mechanisms.Gaussian` is rounded Gaussian
-noise, so the continuous Gaussian's curves hold exactly.
+**Guarantee**: all measurements of the stream are one Gaussian mechanism on whole steps of the grid, under the bound
+that the strategy proves (``strategy.py``); whatever leaves is a function of them. `mechanisms.Gaussian` is rounded
+Gaussian noise, so the continuous Gaussian's curves hold exactly.
 """
 
 from __future__ import annotations
@@ -115,6 +115,4 @@ def plan_of(protected: Protected, spec: StreamSpec, own: Budget) -> StreamPlan:
         ratio = 1 / (2 * own.rho)
     else:
         ratio = used_whole(lambda each: GaussianEvent(each**2), Filter.open(own)) ** 2
-    return StreamPlan(
-        protected.name, protected.unit, protected.neighbours, spec, strategy, bound.l2_squared * ratio
-    )
+    return StreamPlan(protected.name, protected.unit, protected.neighbours, spec, strategy, bound.l2_squared * ratio)

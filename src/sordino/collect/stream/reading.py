@@ -1,7 +1,7 @@
 """What is handed to a stream becomes whole units: no value is refused, and none counts for more than was declared.
 
 **Guarantee**: whether a batch is refused depends on its shape and kind alone. Each event's value is clipped to the
-declared bounds by itself (NaN counts as 0, or as the bound that is nearest to it) and rounded to units by itself, so one
+declared bounds by itself (NaN counts as 0, or as the bound nearest to it) and rounded to units by itself, so one
 event moves its step by at most `each`; what a step holds is stopped at ± `most`, which brings no two streams apart.
 **Assumes**: where numbers of events are handed over that were counted elsewhere, one event moved them by 1, and one
 person by no more events than declared.
@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sordino.arguments import numbers
+from sordino.arguments import array, numbers
 from sordino.errors import ArgumentError
 
 from .spec import StreamSpec
 from .strategy import Whole
+
+_FAR = 2**62
 
 
 def read(spec: StreamSpec, given: Any) -> Whole:
@@ -36,17 +38,20 @@ def read(spec: StreamSpec, given: Any) -> Whole:
 
 def _counts(given: Any) -> Whole:
     """Return numbers of events, a step each."""
-    array = numbers("values", given)
-    if array.ndim != 1:
+    found = numbers("values", given)
+    if found.ndim != 1:
         raise ArgumentError("values must be a list of numbers of events, one for each step", "SRD-A001")
-    return _whole(array)
+    return _whole(found)
 
 
-def _whole(array: NDArray[Any]) -> Whole:
-    if array.dtype.kind == "f":
-        array = np.clip(np.nan_to_num(array.astype(np.float64), nan=0.0, posinf=2.0**62, neginf=-(2.0**62)), -(2.0**62), 2.0**62)
-        return np.floor(array + 0.5).astype(np.int64)
-    return np.minimum(array, np.array(2**62, dtype=array.dtype) if array.dtype.itemsize == 8 else array).astype(np.int64)
+def _whole(given: NDArray[Any]) -> Whole:
+    """Return numbers as int64, halves rounded up; what is beyond ±2^62 is stopped there, and NaN counts as 0."""
+    if given.dtype.kind == "u":
+        return np.minimum(given.astype(np.uint64), np.uint64(_FAR)).astype(np.int64)
+    if given.dtype.kind == "i":
+        return given.astype(np.int64)
+    known = np.nan_to_num(given.astype(np.float64), nan=0.0, posinf=_FAR, neginf=-_FAR)
+    return np.floor(np.clip(known, -_FAR, _FAR) + 0.5).astype(np.int64)
 
 
 def _sums(spec: StreamSpec, given: Any) -> Whole:
@@ -91,10 +96,35 @@ def _histograms(spec: StreamSpec, given: Any) -> Whole:
         return found
     if isinstance(given, Sequence) and all(isinstance(each, Sequence) and not each for each in given):
         return np.zeros((len(given), len(keys)), dtype=np.int64)  # steps in which nothing happened
-    array = numbers("values", given)
-    if array.ndim != 2 or array.shape[1] != len(keys):
+    counts = numbers("values", given)
+    if counts.ndim != 2 or counts.shape[1] != len(keys):
         raise ArgumentError(f"values must have a row of {len(keys)} counts for each step", "SRD-A001")
-    return _whole(array)
+    return _whole(counts)
+
+
+def read_events(spec: StreamSpec, at: Any, values: Any) -> tuple[Whole, Whole, Whole]:
+    """Return single events: the step of each within the batch, its cell (−1 for none) and its value in units."""
+    steps = numbers("at", at, "iu").astype(np.int64)
+    if steps.ndim != 1:
+        raise ArgumentError(
+            "at must be a list of whole numbers: the step of each event in the batch, from 0", "SRD-A001"
+        )
+    cells, units = np.zeros(len(steps), dtype=np.int64), np.ones(len(steps), dtype=np.int64)
+    if spec.keys is not None:
+        places = {key: place for place, key in enumerate(spec.keys)}
+        cells = np.array([places.get(key, -1) for key in array("values", values).tolist()], dtype=np.int64)
+    elif values is not None:
+        units = _units(spec, numbers("values", values)) if (spec.low, spec.high) != (0, 1) else units
+    if cells.shape != steps.shape or units.shape != steps.shape:
+        raise ArgumentError("at, people and values must have one entry for each event", "SRD-A001")
+    return steps, cells, units
+
+
+def summed(spec: StreamSpec, length: int, steps: Whole, cells: Whole, units: Whole) -> Whole:
+    """Return single events as one row of cells for each step, stopped at what a step may hold."""
+    found = np.zeros((length, spec.arrivals.cells), dtype=np.int64)
+    np.add.at(found, (steps, cells), units)
+    return np.clip(found, -spec.arrivals.most, spec.arrivals.most)
 
 
 def _are_texts(given: Any) -> bool:

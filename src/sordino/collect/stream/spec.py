@@ -34,7 +34,8 @@ class StreamSpec:
     """A stream as it was declared; build it with `counting`, `summing`, `histogram` or `top_k`.
 
     `exponent` says in which units sums are counted: 2^exponent. `low` and `high` are the bounds of one event's value in
-    these units; a count's are 0 and 1. `window` asks for the last so many steps instead of all, `top` for the largest
+    these units; a count's are 0 and 1. With `enforced` the stream itself leaves out a person's events beyond what was
+    declared. `window` asks for the last so many steps instead of all, `top` for the largest
     cells alone.
     """
 
@@ -48,6 +49,7 @@ class StreamSpec:
     window: int | None = None
     strategy: str = "buffered"
     buffers: int = 8
+    enforced: bool = False
 
     @property
     def unit(self) -> Fraction:
@@ -89,6 +91,7 @@ def counting(
     window: int | None = None,
     strategy: str = "buffered",
     buffers: int = 8,
+    enforced: bool = False,
 ) -> StreamSpec:
     """Return a stream of running counts: how many events there were until each step.
 
@@ -101,11 +104,13 @@ def counting(
         window: count the last so many steps alone, up to 2,048.
         strategy: "buffered", or for comparison "square-root" (short streams), "tree", "weighted-tree".
         buffers: how many exponentials "buffered" has.
+        enforced: hand over single events with their people's ids (`add_events`): the stream counts how often each
+            person came, and leaves out what is beyond `events` and `apart`. Else whoever counts must see to that.
 
     >>> counting(steps=10**6).arrivals.events
     1
     """
-    return _declared(steps, None, events, apart, most, window, strategy, buffers)
+    return _declared(steps, None, events, apart, most, window, strategy, buffers, enforced)
 
 
 def summing(
@@ -118,6 +123,7 @@ def summing(
     window: int | None = None,
     strategy: str = "buffered",
     buffers: int = 8,
+    enforced: bool = False,
 ) -> StreamSpec:
     """Return a stream of running sums of events' values, each clipped to `bounds`; see `counting` for the rest.
 
@@ -129,7 +135,7 @@ def summing(
     low, high = rational("bounds", bounds[0]), rational("bounds", bounds[1])
     if low > high or not (low or high):
         raise ArgumentError("bounds must be (low, high) with low below high, and not both 0", "SRD-A003")
-    return _declared(steps, (low, high), events, apart, most, window, strategy, buffers)
+    return _declared(steps, (low, high), events, apart, most, window, strategy, buffers, enforced)
 
 
 def histogram(
@@ -142,6 +148,7 @@ def histogram(
     window: int | None = None,
     strategy: str = "buffered",
     buffers: int = 8,
+    enforced: bool = False,
     top: int | None = None,
 ) -> StreamSpec:
     """Return a stream of running counts for each of `keys`, which are public; an event has one of them.
@@ -155,7 +162,7 @@ def histogram(
     if not named or not all(isinstance(each, str) for each in named) or len(set(named)) != len(named):
         raise ArgumentError("keys must be texts, one or more, no two alike", "SRD-A001")
     largest = None if top is None else whole("top", top, least=1, most=len(named))
-    return _declared(steps, None, events, apart, most, window, strategy, buffers, named, largest)
+    return _declared(steps, None, events, apart, most, window, strategy, buffers, enforced, named, largest)
 
 
 def top_k(steps: int, keys: Sequence[str], k: int, **options: Any) -> StreamSpec:
@@ -176,6 +183,7 @@ def _declared(
     window: int | None,
     strategy: str,
     buffers: int,
+    enforced: bool,
     keys: tuple[str, ...] | None = None,
     top: int | None = None,
 ) -> StreamSpec:
@@ -200,4 +208,5 @@ def _declared(
         None if recent is None or recent >= length else recent,
         way,
         whole("buffers", buffers, least=1, most=64),
+        bool(enforced),
     )

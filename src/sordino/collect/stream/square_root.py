@@ -11,8 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from sordino.errors import ArgumentError
@@ -88,7 +90,7 @@ class SquareRoot:
         return toeplitz.reaches(_response(self.steps), window)
 
 
-def _rows(column: np.ndarray[tuple[int], np.dtype[np.generic]], whole: np.ndarray, first: int) -> np.ndarray:  # type: ignore[type-arg]
+def _rows(column: NDArray[Any], whole: NDArray[Any], first: int) -> NDArray[Any]:
     """Return the rows from `first` on of the convolution of a column with each cell."""
     cells = [np.convolve(column[: len(whole)], whole[:, cell])[first : len(whole)] for cell in range(whole.shape[1])]
     return np.stack(cells, axis=1)

@@ -3,8 +3,8 @@
 A strategy encodes what arrived as whole steps of a public grid (*measurements*), each of which gets fresh exact noise,
 once; totals are decoded from noisy measurements and from nothing else.
 
-**Guarantee**, which each strategy must keep: on any two streams that differ by one person (`Arrivals`) its measurements,
-all that the stream ever makes, differ by at most √`moved_squared` units in the 2-norm, whatever the batches were in
+**Guarantee**, which each strategy must keep: on any two streams that differ by one person (`Arrivals`) all measurements
+that it ever makes differ by at most √`moved_squared` units in the 2-norm, whatever the batches were in
 which they came. So the whole stream is one Gaussian mechanism.
 **Adaptive streams**: what arrives may depend on all that was released before. A measurement depends on what arrived
 until then only, and the sum of squared differences stays within the bound on every path: a Gaussian filter (Denisov,
@@ -31,6 +31,8 @@ State = Mapping[str, NDArray[Any]]
 @runtime_checkable
 class Strategy(Protocol):
     """Frozen and public."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def steps(self) -> int:

@@ -24,14 +24,15 @@ import numpy as np
 from sordino.accounting.grant import Grant
 from sordino.accounting.own_budget import own_budget
 from sordino.accounting.work import Work, muted
-from sordino.arguments import Number
+from sordino.arguments import Number, whole
 from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError, BudgetError, LedgerError
 
+from .contributions import Contributions, ids
 from .keeping import Folder, Kept, kept_again, plan_again, prepare
 from .plan import StreamPlan, plan_of
 from .price import StreamPrice, check_account
-from .reading import read
+from .reading import read, read_events, summed
 from .released import StreamEnd, StreamRelease, joined
 from .spec import StreamSpec
 from .strategy import Real, Whole
@@ -47,6 +48,7 @@ class Stream:
         self._work = work
         self._folder = folder
         self._kept = kept
+        self._people = _table(plan, folder, kept)
         self._recorded = kept.number == 0
         self._ended = False
         self._lock = threading.Lock()
@@ -73,16 +75,54 @@ class Stream:
 
     def add(self, values: Any) -> StreamRelease:
         """Take what arrived in the next steps, one after the other, and return the numbers after each of them."""
+        if self._people is not None:
+            raise ArgumentError(
+                "this stream sees to it itself how often a person counts: hand over events by add_events(at, people)",
+                "SRD-A003",
+            )
         counts = read(self.plan.spec, values)
         with self._lock:
-            self._check_open()
-            self._record()
-            self._check_left(len(counts))
-            kept = muted(lambda: self._next(counts), _MUTE)
-            if self._folder is not None:
-                self._folder.write(self.plan, kept)
-            self._kept, self._recorded = kept, False
-            return self._record()
+            self._ready(len(counts))
+            return self._take(counts)
+
+    def add_events(self, at: Any, people: Any, values: Any = None, *, steps: int) -> StreamRelease:
+        """Take the events of the next `steps` steps, and return the numbers after each of them.
+
+        For streams that are `enforced`: what a person has beyond the declared bounds is left out.
+
+        Args:
+            at: the step of each event, from 0 to `steps` − 1; events of other steps do not count.
+            people: whose each event is: whole numbers or texts.
+            values: what each event adds, for sums; its key, for histograms (other keys do not count).
+            steps: how many steps go by.
+        """
+        spec, table = self.plan.spec, self._people
+        length = whole("steps", steps, least=1)
+        if table is None:
+            raise ArgumentError("this stream takes numbers: declare it with enforced=True, or use add", "SRD-A003")
+        place, cells, units = read_events(spec, at, values)
+        named = ids(people)
+        if len(named) != len(place):
+            raise ArgumentError("at, people and values must have one entry for each event", "SRD-A001")
+        with self._lock:
+            self._ready(length)
+            counted = (place >= 0) & (place < length) & (cells >= 0)
+            place, cells, units, named = (each[counted] for each in (place, cells, units, named))
+            kept = table.keep(self._kept.number + 1, named, self._kept.taken + place)
+            return self._take(summed(spec, length, place[kept], cells[kept], units[kept]))
+
+    def _ready(self, steps: int) -> None:
+        self._check_open()
+        self._record()
+        self._check_left(steps)
+
+    def _take(self, counts: Whole) -> StreamRelease:
+        """Measure once, have all that is remembered on disk, record, and only then return."""
+        kept = muted(lambda: self._next(counts), _MUTE)
+        if self._folder is not None:
+            self._folder.write(self.plan, kept)
+        self._kept, self._recorded = kept, False
+        return self._record()
 
     def measure(self, counts: Whole, kept: Kept) -> tuple[Real, Kept]:
         """Return totals after more steps, in units, and what is remembered then. Draws noise; records nothing."""
@@ -147,6 +187,8 @@ class Stream:
 
     def _end(self) -> None:
         self._ended = True
+        if self._people is not None:
+            self._people.close()
         if self._folder is not None:
             self._folder.close()
 
@@ -159,8 +201,8 @@ class Stream:
             raise ArgumentError("values must hold one step at least", "SRD-A001")
         if wanted > self.left:
             raise BudgetError(
-                f"{wanted} steps were handed over and {self.left} of {self.plan.spec.steps} are left; a longer stream is "
-                "another one, charged anew",
+                f"{wanted} steps were handed over and {self.left} of {self.plan.spec.steps} are left; a longer stream "
+                "is another one, charged anew",
                 "SRD-C501",
             )
 
@@ -218,6 +260,13 @@ def open_stream(
         raise
 
 
+def _table(plan: StreamPlan, folder: Folder | None, kept: Kept) -> Contributions | None:
+    """Return the table of who was counted, where the stream sees to that."""
+    if not plan.spec.enforced:
+        return None
+    return Contributions(plan.spec.arrivals, None if folder is None else folder.beside(".people"), kept.number)
+
+
 def _begun(plan: StreamPlan) -> Kept:
     secret, public = plan.strategy.begin(plan.spec.arrivals)
     if plan.spec.window is not None:
@@ -267,7 +316,8 @@ def _check_newest(work: Work, plan: StreamPlan, kept: Kept) -> None:
         )
     if number > 1 and work.recorded(number - 1) is None:
         raise LedgerError(
-            "the ledger is older than the stream's file: restore the newest ledger before the stream goes on", "SRD-C502"
+            "the ledger is older than the stream's file: restore the newest ledger before the stream goes on",
+            "SRD-C502",
         )
 
 

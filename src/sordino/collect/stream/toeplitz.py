@@ -17,7 +17,8 @@ def deviations(response: Real, window: int | None) -> Real:
     >>> deviations(np.ones(4), None).round(3).tolist()
     [1.0, 1.414, 1.732, 2.0]
     """
-    return np.sqrt(np.cumsum(np.square(_windowed(response, window))))
+    found: Real = np.sqrt(np.cumsum(np.square(_windowed(response, window))))
+    return found
 
 
 def reaches(response: Real, window: int | None) -> Real:
