@@ -1,10 +1,10 @@
 """Buffered Toeplitz noise on whole numbers: Cx rounded to the grid before its noise, the rounding paid for.
 
-Time is cut into chunks of 64 steps. What the chunks before left is kept in one whole number for each buffer; within a
+Time is cut into chunks of 128 steps. What the chunks before left is kept in one whole number for each buffer; within a
 chunk what arrived is kept as it is. So what is measured does not depend on the batches in which it came.
     Sᵢ ← ⌊aᵢ·Sᵢ⌋ + Σⱼ Qᵢⱼ·xⱼ     once a chunk, in integers of any size (Sᵢ counts 2^−q units)
     yₜ = r(Σⱼ cⱼ·xₜ₋ⱼ + 2^−q·Σᵢ Pᵢₖ·Sᵢ)    over the steps j of its own chunk, k steps after its begin, in floats
-with aᵢ, Qᵢⱼ, cⱼ, Pᵢₖ equal to θᵢ^64, 2^q·θᵢ^(64−j), Σ ωᵢθᵢʲ, ωᵢθᵢᵏ *rounded down*, and r to whole steps of the grid.
+with aᵢ, Qᵢⱼ, cⱼ, Pᵢₖ equal to θᵢ^128, 2^q·θᵢ^(128−j), Σ ωᵢθᵢʲ, ωᵢθᵢᵏ *rounded down*, and r to whole steps of the grid.
 
 **Guarantee**: with C the Toeplitz matrix of `Exponentials`, a person who moves x by w moves y by at most
 √`moved_squared`. *Proof.* (1) Without its roundings y would be C̃x, and 0 ≤ C̃ₜⱼ ≤ c_{t−j} for every entry, as each
@@ -27,18 +27,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from sordino.arguments import rounded_down
 from sordino.errors import ArgumentError
 from sordino.mechanisms.grid import LIMIT, Grid, floor_log2, root_rounded_up
 
 from . import toeplitz
+from .averages import averaged
 from .buffered import Exponentials, fitted
 from .people import Arrivals
 from .strategy import Real, State, Whole
 
-CHUNK = 64
+CHUNK = 128
 _DECAY_BITS = 96
 _SLACK = 1 + Fraction(1, 2**30)
 """Covers the floats of a column and of its norm: fewer than 2^23 roundings of 2^-53 each."""
@@ -117,23 +117,15 @@ class Buffered:
         padded[: len(whole)] = whole
         blocks = padded.reshape(chunks, CHUNK, arrivals.cells)
         starts, sums = _carried(tables, state["sums"], blocks, full)
-        scaled = starts.astype(np.float64) * 2.0 ** (-2 * tables.half)
-        measured = np.matmul(tables.within, blocks.astype(np.float64)) + np.matmul(tables.after, scaled)
+        measured = _times(tables.within, blocks) + np.matmul(tables.after, starts)
         rows = measured.reshape(-1, arrivals.cells)[before : before + len(counts)]
-        steps: Whole = Grid(self.exponent(arrivals)).to_steps(np.ascontiguousarray(rows))
+        steps: Whole = _grid(_exponent(self, arrivals)).to_steps(np.ascontiguousarray(rows))
         return steps, {"sums": sums, "chunk": whole[full * CHUNK :]}
 
     def decode(self, arrivals: Arrivals, state: State, taken: int, steps: int, noisy: Whole) -> tuple[Real, State]:  # noqa: ARG002
         """Return the totals: exponential averages of what was measured."""
-        first, poles, residues = self.shape.inverse()
         real = noisy.astype(np.float64) * 2.0 ** self.exponent(arrivals)
-        averages = np.empty_like(state["averages"])
-        totals: Real = first * real
-        for place, (pole, residue) in enumerate(zip(poles, residues, strict=True)):
-            held = pole * state["averages"][place : place + 1]
-            average, _ = lfilter([residue], [1.0, -pole], real, axis=0, zi=held)
-            totals += average
-            averages[place] = average[-1]
+        totals, averages = averaged(self.shape, state["averages"], real)
         return totals, {"averages": averages}
 
     def deviations(self, window: int | None) -> Real:
@@ -151,13 +143,13 @@ class Buffered:
         return arrivals.most * sum(sums, Fraction(0))
 
     def _floors(self, arrivals: Arrivals) -> Fraction:
-        """Return D, or a little more: 1 − θ is less than 1 − θ^64."""
+        """Return D, or a little more: 1 − θ is less than 1 − θ^128."""
         pairs = zip(self.shape.decays, self.shape.weights, strict=True)
         slow = (Fraction(weight) / (1 - Fraction(decay)) for decay, weight in pairs)
         return sum(slow, Fraction(0)) / Fraction(4) ** _half(arrivals)
 
     def _floats(self, arrivals: Arrivals) -> Fraction:
-        """Return E, with a few roundings more than there are: of 64 products, and of one for each buffer."""
+        """Return E, with a few roundings more than there are: of 128 products, and of one for each buffer."""
         within = Fraction(arrivals.most) * min(self.steps, CHUNK) * sum(map(Fraction, self.shape.weights))
         before = self._largest(arrivals) + self._floors(arrivals)
         return _gamma(CHUNK + 4) * within + _gamma(len(self.shape.decays) + 4) * before
@@ -169,7 +161,7 @@ def _gamma(roundings: int) -> Fraction:
 
 def _half(arrivals: Arrivals) -> int:
     """Return how many bits fit beside what arrives, so that a chunk's sum of products stays within int64."""
-    return 55 - arrivals.most.bit_length()
+    return 54 - arrivals.most.bit_length()
 
 
 @lru_cache(maxsize=256)
@@ -184,22 +176,36 @@ def _exponent(strategy: Buffered, arrivals: Arrivals) -> int:
     return floor_log2(_linear(strategy, arrivals) / _root_of_steps(strategy, arrivals)) - _FINENESS
 
 
+_grid = lru_cache(maxsize=64)(Grid)
+
+
 def _root_of_steps(strategy: Buffered, arrivals: Arrivals) -> Fraction:
     return root_rounded_up(Fraction(strategy.steps * arrivals.moved_cells))
 
 
-def _carried(
-    tables: Tables, sums: NDArray[Any], blocks: NDArray[np.int64], full: int
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the buffers at the begin of each chunk, and after those that are full."""
-    upper = np.matmul(tables.arriving[0], blocks[:full]).astype(object) << tables.half
-    arrived = upper + np.matmul(tables.arriving[1], blocks[:full]).astype(object)
-    starts = np.zeros((len(blocks), *sums.shape), dtype=object)
-    for place in range(len(blocks)):
-        starts[place] = sums
-        if place < full:
-            sums = (tables.decays * sums >> _DECAY_BITS) + arrived[place]
-    return starts, sums
+def _carried(tables: Tables, sums: NDArray[Any], blocks: NDArray[np.int64], full: int) -> tuple[Real, NDArray[Any]]:
+    """Return the buffers at the begin of each chunk, in units, and exactly after those that are full.
+
+    In Python's own integers, as they are larger than int64: one multiplication for each buffer and cell of a chunk.
+    """
+    decays = tables.decays.repeat(sums.shape[1]).tolist()
+    halves = np.matmul(tables.arriving[:, None], blocks[None, :full]).reshape(2, full, sums.size).tolist()
+    now, starts, half = sums.ravel().tolist(), [], tables.half
+    for upper, lower in zip(*halves, strict=True):
+        starts.append(now)
+        rows = zip(decays, now, upper, lower, strict=True)
+        now = [(decay * held >> _DECAY_BITS) + (high << half) + low for decay, held, high, low in rows]
+    after = np.array(now, dtype=object).reshape(sums.shape)
+    begun = np.array([*starts, now][: len(blocks)], dtype=np.float64).reshape(-1, *sums.shape)
+    return begun * 2.0 ** (-2 * half), after
+
+
+def _times(matrix: Real, blocks: NDArray[np.int64]) -> Real:
+    """Return the matrix times every chunk, as one product."""
+    chunks, size, cells = blocks.shape
+    flat = blocks.transpose(1, 0, 2).reshape(size, chunks * cells).astype(np.float64)
+    product: Real = (matrix @ flat).reshape(size, chunks, cells).transpose(1, 0, 2)
+    return product
 
 
 @lru_cache(maxsize=64)
