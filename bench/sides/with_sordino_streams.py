@@ -31,7 +31,7 @@ def errors(steps: int, batch: int, rho: str, strategy: str) -> Timing:
     kept, squares, largest = opened._kept, np.zeros(COPIES), np.zeros(COPIES)
     started = perf_counter()
     for start in range(0, steps, batch):
-        totals, kept = opened.measure(counts[start : start + batch], kept)
+        totals, kept = opened._measure(counts[start : start + batch], kept)
         off = totals - truth[start : start + batch]
         squares += np.square(off).sum(axis=0)
         largest = np.maximum(largest, np.abs(off).max(axis=0))
@@ -45,10 +45,10 @@ def batches(steps: int, batch: int, rho: str) -> Timing:
     """Compute batches, one after the other: sums, noise, totals."""
     opened = _opened(streams.counting(steps), rho)
     counts = np.random.default_rng(1).poisson(20.0, size=(batch, 1))
-    _, kept = opened.measure(counts, opened._kept)
+    _, kept = opened._measure(counts, opened._kept)
     started = perf_counter()
     for _ in range(REPEATS):
-        _, kept = opened.measure(counts, kept)
+        _, kept = opened._measure(counts, kept)
     return perf_counter() - started, REPEATS, {}
 
 

@@ -235,6 +235,31 @@ def test_a_file_that_was_changed_is_refused(tmp_path: Path, harm: Callable[[byte
         again(tmp_path, stream.id)
 
 
+def test_the_price_stands_when_it_is_resumed(tmp_path: Path) -> None:
+    stream = begun(tmp_path)
+    stream.pause()
+    with pytest.raises(ArgumentError, match="another price"):
+        open_stream(account(tmp_path), SPEC, rho="0.2", resume=stream.id, folder=tmp_path / "streams")
+    resumed = open_stream(account(tmp_path), SPEC, rho="0.1", resume=stream.id, folder=tmp_path / "streams")
+    assert resumed.plan == stream.plan
+
+
+def test_a_closed_stream_leaves_no_secret(tmp_path: Path) -> None:
+    stream = begun(tmp_path)
+    stream.add([1])
+    stream.close()
+    assert not [each for each in (tmp_path / "streams").iterdir() if each.stat().st_size]
+    with pytest.raises(SordinoError):
+        again(tmp_path, stream.id)
+
+
+def test_a_forked_process_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = begun(tmp_path)
+    monkeypatch.setattr(os, "getpid", lambda: -1)
+    with pytest.raises(LedgerError, match="SRD-C503"):
+        stream.add([1])
+
+
 def test_another_spec_is_another_stream(tmp_path: Path) -> None:
     stream = begun(tmp_path)
     stream.pause()

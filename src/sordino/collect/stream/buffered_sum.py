@@ -89,7 +89,7 @@ class Buffered:
         step = Grid(self.exponent(arrivals)).step
         linear = _linear(self, arrivals)
         paid = _root_of_steps(self, arrivals) * (step + self._floors(arrivals) + 2 * self._floats(arrivals))
-        if paid > linear * _MOST_PAID or self._largest(arrivals) > LIMIT * step:
+        if paid > linear * _MOST_PAID or self._largest(arrivals, self.steps) > LIMIT * step:
             raise ArgumentError(
                 "a step may hold so much, against what one person adds, that sums of it in floats would need far more "
                 "noise; declare fewer events a step by most=…, or fewer steps",
@@ -136,10 +136,10 @@ class Buffered:
         """Return Σ|h|."""
         return toeplitz.reaches(self.shape.response(self.steps), window)
 
-    def _largest(self, arrivals: Arrivals) -> Fraction:
-        """Return a bound of |Cx|: `most` times the sum of the column."""
-        gaps = zip(self.shape.decays, self.shape.weights, strict=True)
-        sums = (Fraction(weight) * min(Fraction(self.steps), 1 / (1 - Fraction(decay))) for decay, weight in gaps)
+    def _largest(self, arrivals: Arrivals, steps: int) -> Fraction:
+        """Return a bound of |Cx| for what arrived in so many steps: `most` times the sum of the column."""
+        pairs = zip(self.shape.decays, self.shape.weights, strict=True)
+        sums = (Fraction(weight) * min(Fraction(steps), 1 / (1 - Fraction(decay))) for decay, weight in pairs)
         return arrivals.most * sum(sums, Fraction(0))
 
     def _floors(self, arrivals: Arrivals) -> Fraction:
@@ -150,8 +150,8 @@ class Buffered:
 
     def _floats(self, arrivals: Arrivals) -> Fraction:
         """Return E, with a few roundings more than there are: of 128 products, and of one for each buffer."""
-        within = Fraction(arrivals.most) * min(self.steps, CHUNK) * sum(map(Fraction, self.shape.weights))
-        before = self._largest(arrivals) + self._floors(arrivals)
+        within = self._largest(arrivals, min(self.steps, CHUNK))
+        before = self._largest(arrivals, self.steps) + self._floors(arrivals)
         return _gamma(CHUNK + 4) * within + _gamma(len(self.shape.decays) + 4) * before
 
 

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -112,6 +112,19 @@ class Folder:
     def size(self) -> int:
         """Return how many bytes the file has."""
         return self._path.stat().st_size
+
+    def remove(self) -> None:
+        """Delete what was remembered: the stream is settled, and nobody can go on with it."""
+        for suffix in (".stream", ".people"):
+            self.beside(suffix).unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: Any, error: BaseException | None, _trace: Any) -> None:
+        """Let another process go on if this one cannot; else whoever holds the folder closes it."""
+        if error is not None:
+            self.close()
 
     def close(self) -> None:
         """Let another process go on with the stream."""

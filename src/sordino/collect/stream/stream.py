@@ -14,6 +14,7 @@ Parts are numbered without gaps, so one look tells: the part after the file's ne
 
 from __future__ import annotations
 
+import os
 import threading
 from fractions import Fraction
 from types import TracebackType
@@ -52,6 +53,7 @@ class Stream:
         self._recorded = kept.number == 0
         self._ended = False
         self._lock = threading.Lock()
+        self._process = os.getpid()
 
     @property
     def id(self) -> str:
@@ -124,7 +126,7 @@ class Stream:
         self._kept, self._recorded = kept, False
         return self._record()
 
-    def measure(self, counts: Whole, kept: Kept) -> tuple[Real, Kept]:
+    def _measure(self, counts: Whole, kept: Kept) -> tuple[Real, Kept]:
         """Return totals after more steps, in units, and what is remembered then. Draws noise; records nothing."""
         strategy, arrivals, taken = self.plan.strategy, self.plan.spec.arrivals, kept.taken
         exact, secret = strategy.encode(arrivals, kept.secret, taken, counts)
@@ -138,7 +140,7 @@ class Stream:
         return totals, Kept(secret, public, taken + len(counts), kept.number + 1)
 
     def _next(self, counts: Whole) -> Kept:
-        totals, kept = self.measure(counts, self._kept)
+        totals, kept = self._measure(counts, self._kept)
         body = StreamRelease.of(self.plan, self.taken + 1, totals).to_json()
         return Kept(kept.secret, kept.public, kept.taken, kept.number, body)
 
@@ -172,11 +174,13 @@ class Stream:
         return self.history().plot(axes)
 
     def close(self) -> StreamEnd:
-        """Settle: no more numbers, and no refund for steps that are left."""
+        """Settle: no more numbers, and no refund for steps that are left. What was secret is deleted."""
         with self._lock:
             self._check_open()
             self._record()
             end = self._work.finish(StreamEnd(self._kept.taken, self._kept.number))
+            if self._folder is not None:
+                self._folder.remove()
             self._end()
             return end
 
@@ -193,6 +197,10 @@ class Stream:
             self._folder.close()
 
     def _check_open(self) -> None:
+        if self._process != os.getpid():
+            raise LedgerError(
+                "this stream belongs to the process that opened it: hand what arrives to that", "SRD-C503"
+            )
         if self._ended:
             raise LedgerError("this stream was closed or paused here; open it again by resume=…", "SRD-C507")
 
@@ -245,19 +253,16 @@ def open_stream(
     place = None if folder is None else prepare(folder)
     if resume is None:
         plan = plan_of(account.protected, spec, own_budget(account.budget, epsilon, delta, rho))
-        work = account.begin(plan)
-        kept, file = _begun(plan), None if place is None else Folder(place, work.id)
-        if file is not None:
+        work, kept = account.begin(plan), _begun(plan)
+        if place is None:
+            return Stream(plan, work, None, kept)
+        with Folder(place, work.id) as file:
             file.write(plan, kept)
-        return Stream(plan, work, file, kept)
+            return Stream(plan, work, file, kept)
     if place is None:
         raise ArgumentError("a stream goes on from its file: say folder=…, where it was opened", "SRD-A003")
-    file = Folder(place, resume)
-    try:
+    with Folder(place, resume) as file:
         return _resumed(account, spec, file, resume, (epsilon, delta, rho))
-    except BaseException:
-        file.close()
-        raise
 
 
 def _table(plan: StreamPlan, folder: Folder | None, kept: Kept) -> Contributions | None:
@@ -295,6 +300,8 @@ def _resumed(
         protected = account.protected
         known = StreamPlan(protected.name, protected.unit, protected.neighbours, spec, spec.tactics(), Fraction(1))
         plan, kept = plan_again(said, known), kept_again(said)
+        if spent != (None, None, None):
+            _check_spent(plan, plan_of(protected, spec, own_budget(account.budget, *spent)))
     work = account.resume(identifier, plan)
     _check_newest(work, plan, kept)
     stream = Stream(plan, work, file, kept)
@@ -303,6 +310,15 @@ def _resumed(
     with stream._lock:
         stream._record()
     return stream
+
+
+def _check_spent(plan: StreamPlan, asked: StreamPlan) -> None:
+    """Refuse to resume a stream by another price than was paid."""
+    if abs(asked.variance / plan.variance - 1) > Fraction(1, 10**5):
+        raise ArgumentError(
+            "this stream was charged for another price, which stands: leave rho, epsilon and delta out to resume it",
+            "SRD-A003",
+        )
 
 
 def _check_newest(work: Work, plan: StreamPlan, kept: Kept) -> None:
