@@ -125,6 +125,13 @@ def test_an_old_or_a_lost_table_is_refused(tmp_path: Path) -> None:
         open_stream(account(tmp_path), SPEC, resume=stream.id, folder=tmp_path / "s")
 
 
+def test_strange_ids_count_like_any_other() -> None:
+    stream = opened(counting(10, enforced=True))
+    strange = ["\ud800", "\ud800", "a\0b", "'; DROP TABLE person", "", "x" * 10_000]
+    assert stream.add_events([0] * 6, strange, steps=1).totals == pytest.approx([5], abs=0.1)
+    assert stream.add_events([0] * 3, [10**30, 10**30, -(10**30)], steps=1).totals == pytest.approx([7], abs=0.1)
+
+
 def test_numbers_and_events_are_not_mixed() -> None:
     with pytest.raises(ArgumentError, match="add_events"):
         opened(SPEC).add([1])
@@ -148,3 +155,9 @@ def test_events_of_the_wrong_shape(at: Any, people: Any, values: Any) -> None:
     with pytest.raises(ArgumentError):
         stream.add_events(at, people, values, steps=1)
     assert stream.taken == 0
+
+
+@pytest.mark.parametrize("values", [None, [["a"]], ["a", "b"], "a"])
+def test_keys_of_the_wrong_shape(values: Any) -> None:
+    with pytest.raises(ArgumentError):
+        opened(histogram(9, ["a"], enforced=True)).add_events([0], [1], values, steps=1)

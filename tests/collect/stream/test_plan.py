@@ -122,6 +122,7 @@ def test_a_price_says_what_the_account_is_charged() -> None:
         lambda: histogram(10, []),
         lambda: histogram(10, ["a", "a"]),
         lambda: histogram(10, "ab"),
+        lambda: histogram(10, ["a\ud800"]),
         lambda: top_k(10, ["a"], 2),
         lambda: counting(10).price(),
         lambda: counting(10).price(rho=0),

@@ -32,11 +32,11 @@ _NEVER = -(1 << 40)
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS newest (one INTEGER PRIMARY KEY CHECK (one = 1), number INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS person (
-    id TEXT PRIMARY KEY, number INTEGER NOT NULL, counted INTEGER NOT NULL, last INTEGER NOT NULL,
+    id BLOB PRIMARY KEY, number INTEGER NOT NULL, counted INTEGER NOT NULL, last INTEGER NOT NULL,
     counted_before INTEGER NOT NULL, last_before INTEGER NOT NULL
 ) WITHOUT ROWID;
 INSERT OR IGNORE INTO newest VALUES (1, 0);
-CREATE TEMP TABLE asked (place INTEGER PRIMARY KEY, id TEXT NOT NULL);
+CREATE TEMP TABLE asked (place INTEGER PRIMARY KEY, id BLOB NOT NULL);
 """
 _KNOWN = """
 SELECT asked.place,
@@ -70,7 +70,8 @@ class Contributions:
     def keep(self, number: int, people: Any, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which events are counted in release `number`, and remember it durably."""
         names, who = np.unique(ids(people), return_inverse=True)
-        spelled = [(place, str(name)) for place, name in enumerate(names.tolist())]
+        # As bytes: a text that is no Unicode must not fail, for that would tell about it.
+        spelled = [(place, str(name).encode("utf-8", "surrogatepass")) for place, name in enumerate(names.tolist())]
         try:
             with self._table:
                 before, last = self._known(number, spelled)
@@ -80,7 +81,7 @@ class Contributions:
             raise _unusable() from None
         return kept
 
-    def _known(self, number: int, spelled: Sequence[tuple[int, str]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _known(self, number: int, spelled: Sequence[tuple[int, bytes]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         before = np.zeros(len(spelled), dtype=np.int64)
         last = np.full(len(spelled), _NEVER, dtype=np.int64)
         self._table.execute("DELETE FROM asked")
@@ -89,7 +90,7 @@ class Contributions:
         before[rows[:, 0]], last[rows[:, 0]] = rows[:, 1], rows[:, 2]
         return before, last
 
-    def _remember(self, number: int, spelled: Sequence[tuple[int, str]], rows: NDArray[np.int64]) -> None:
+    def _remember(self, number: int, spelled: Sequence[tuple[int, bytes]], rows: NDArray[np.int64]) -> None:
         filled = zip((name for _, name in spelled), *rows.T.tolist(), strict=True)
         self._table.executemany(
             f"INSERT OR REPLACE INTO person VALUES (?, {number:d}, ?, ?, ?, ?)",  # noqa: S608  (a whole number)
@@ -134,6 +135,8 @@ def chosen(
 def ids(people: Any) -> NDArray[Any]:
     """Return people's ids, all whole numbers or all texts."""
     found = array("people", people)
+    if found.dtype.kind == "O" and all(isinstance(each, int | str) for each in found.flat):
+        found = found.astype(str)  # whole numbers beyond 64 bits
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iuU"):
         raise ArgumentError(
             "people must be a list of ids, all whole numbers or all texts, one for each event", "SRD-A001"

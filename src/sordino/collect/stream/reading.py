@@ -112,7 +112,10 @@ def read_events(spec: StreamSpec, at: Any, values: Any) -> tuple[Whole, Whole, W
     cells, units = np.zeros(len(steps), dtype=np.int64), np.ones(len(steps), dtype=np.int64)
     if spec.keys is not None:
         places = {key: place for place, key in enumerate(spec.keys)}
-        cells = np.array([places.get(key, -1) for key in array("values", values).tolist()], dtype=np.int64)
+        keys = array("values", values)
+        if keys.ndim != 1:
+            raise ArgumentError("values must be a list of keys, one for each event", "SRD-A001")
+        cells = np.array([places.get(key, -1) for key in keys.tolist()], dtype=np.int64)
     elif values is not None:
         units = _units(spec, numbers("values", values)) if (spec.low, spec.high) != (0, 1) else units
     if cells.shape != steps.shape or units.shape != steps.shape:

@@ -159,8 +159,9 @@ def histogram(
     2
     """
     named = tuple(keys) if isinstance(keys, Sequence) and not isinstance(keys, str) else ()
-    if not named or not all(isinstance(each, str) for each in named) or len(set(named)) != len(named):
-        raise ArgumentError("keys must be texts, one or more, no two alike", "SRD-A001")
+    plain = all(isinstance(each, str) and not any("\ud800" <= letter <= "\udfff" for letter in each) for each in named)
+    if not named or not plain or len(set(named)) != len(named):
+        raise ArgumentError("keys must be Unicode texts, one or more, no two alike", "SRD-A001")
     largest = None if top is None else whole("top", top, least=1, most=len(named))
     return _declared(steps, None, events, apart, most, window, strategy, buffers, enforced, named, largest)
 
