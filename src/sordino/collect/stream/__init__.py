@@ -5,15 +5,17 @@ spec         what is counted, and what one person can add: `counting`, `summing`
 people       the worst that one person can do; contributions sees to it that nobody does more
 strategy     which sums get noise: buffered_sum (of buffered), square_root, tree; toeplitz is what the first two share
 plan, price  what the whole costs, and how far off it will be, before anything is spent
-stream       what is open: `open_stream`, `Stream`; keeping is its secret file, released what leaves
+opening      `open_stream`: charged, or gone on with
+stream       what is open: `Stream`; keeping is its secret file, released what leaves
 """
 
 from __future__ import annotations
 
+from .opening import open_stream
 from .price import StreamPrice, price_stream
 from .released import StreamEnd, StreamRelease
 from .spec import StreamSpec, counting, histogram, summing, top_k
-from .stream import Stream, open_stream
+from .stream import Stream
 from .watched import Watched, watched
 
 __all__ = [
