@@ -323,6 +323,7 @@ stream.add([4, 5])
 """
 
 
+@pytest.mark.slow
 def test_killed_for_good(tmp_path: Path) -> None:
     here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     call = [sys.executable, "-c", _KILLED, str(tmp_path)]

@@ -182,6 +182,7 @@ def test_with_and_without_one_event_all_but_the_noise_is_the_same(spec: Any) -> 
     assert observed(0) == observed(1)
 
 
+@pytest.mark.slow
 def test_a_picture_of_a_stream() -> None:
     stream = opened(counting(50))
     stream.add(np.ones(20, dtype=np.int64))
