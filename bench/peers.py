@@ -44,6 +44,7 @@ OWN_ENVIRONMENT = (
     "sordino_ledger",
     "sordino_prio3",
     "sordino_learn",
+    "sordino_streams",
     "sordino_teachers",
     "sordino_training",
     "bare_commits",

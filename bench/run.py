@@ -29,6 +29,7 @@ ROOMS = (
     "learn_teachers",
     "collect_prio3",
     "collect_local",
+    "collect_streams",
 )
 
 

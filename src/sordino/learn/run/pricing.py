@@ -7,22 +7,20 @@ holds. Paid whole, it is the ε that is declared and charged.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from sordino.accounting.budget import Budget
 from sordino.accounting.calibration import least_noise
 from sordino.accounting.declared import declare
-from sordino.accounting.event import Event
 from sordino.accounting.filter import Filter
+from sordino.accounting.own_budget import Build, own_budget, used_whole
 from sordino.arguments import Number, rational
 from sordino.errors import ArgumentError
 
 from .paying import Payment, Whole
 
-Build = Callable[[Fraction], Event]
-"""From a noise multiplier to all that a training runs with it, as the account counts it."""
+__all__ = ["Build", "Spent", "budget_of_its_own", "least_declared", "used_whole"]
 
 
 @dataclass(frozen=True)
@@ -61,16 +59,6 @@ def least_declared(build: Build, delta: Fraction, epsilon: Fraction) -> Fraction
     return least_noise(build, lambda event: declare(event, delta).epsilon, epsilon)
 
 
-def used_whole(build: Build, rule: Filter) -> Fraction:
-    """Return the least noise for which what is built fits an account under `rule` that holds nothing else."""
-
-    def part(event: Event) -> Fraction:
-        charge = rule.charge(event)
-        return rule.part(charge, rule.telling(charge))
-
-    return least_noise(build, part, Fraction(1))
-
-
 def budget_of_its_own(
     account: Budget | None, epsilon: Number | None, delta: Number | None, rho: Number | None
 ) -> Budget:
@@ -81,16 +69,4 @@ def budget_of_its_own(
             "noise itself by noise=…",
             "SRD-A003",
         )
-    if rho is not None:
-        return Budget(rho=rational("rho", rho, above=0))
-    most = rational("epsilon", epsilon, above=0)
-    if delta is not None:
-        failure = rational("delta", delta, above=0)
-        if account is not None and account.delta and failure > account.delta:
-            raise ArgumentError("delta must not exceed the δ of the account's budget; leave it out", "SRD-A002")
-        return Budget(epsilon=most, delta=failure)
-    if account is None or not account.delta or account.epsilon is None:
-        raise ArgumentError(
-            "Gaussian noise needs a δ: open the account with budget(epsilon=…, delta=…), or say delta=…", "SRD-A003"
-        )
-    return replace(account, epsilon=most)
+    return own_budget(account, epsilon, None if rho is not None else delta, rho)
