@@ -67,7 +67,9 @@ class _Normal(Law):
 
         Whole numbers below 2**63 are off by 2**-53 of themselves as floats, and so is each of three products.
         """
-        fall = beyond * (2 * node + beyond).astype(np.float64) * float(1 / (2 * self.sigma_squared))
+        fall: Floats = (2 * node + beyond).astype(np.float64)
+        fall *= beyond
+        fall *= float(1 / (2 * self.sigma_squared))
         return fall, fall
 
     def _density_heights(self, bits: int) -> Iterator[Enclosure]:

@@ -58,10 +58,12 @@ class NoisyMean:
         use_grant(self._mechanism, grant)
         start = 0
         for drawn in self._ahead.pieces():
-            noise = torch.from_numpy(drawn).split(_AT_ONCE)
-            for some, each in zip(total[start : start + len(drawn)].split(_AT_ONCE), noise, strict=True):
-                some.copy_(noisy_steps(some, each, self._exponent, self._limit).mul_(self._mean_of_step))
-            start += len(drawn)
+            noise = torch.from_numpy(drawn)
+            for first in range(0, len(noise), _AT_ONCE):
+                few = noise[first : first + _AT_ONCE]
+                some = total[start + first : start + first + len(few)]
+                some.copy_(noisy_steps(some, few, self._exponent, self._limit).mul_(self._mean_of_step))
+            start += len(noise)
         return total
 
 

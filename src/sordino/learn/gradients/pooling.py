@@ -50,10 +50,13 @@ def _max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    options = (kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
-    if return_indices or input.dim() != 4 or input.shape[1] < _LEAST_CHANNELS or not input.is_contiguous():
-        return F.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
-    return _pooled(input, *[_pair(each) for each in options[:4]], ceil_mode)
+    options = (kernel_size, stride, padding, dilation, ceil_mode)
+    if return_indices:
+        return F.max_pool2d(input, *options, return_indices=True)
+    if input.dim() != 4 or input.shape[1] < _LEAST_CHANNELS or not input.is_contiguous():
+        return F.max_pool2d(input, *options)
+    windows = (kernel_size, [] if stride is None else stride, padding, dilation)
+    return _pooled(input, *map(_pair, windows), ceil_mode)
 
 
 def _pair(value: Any) -> Any:
