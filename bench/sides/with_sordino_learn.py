@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 import sordino as so
 from sides.learning_tasks import CLASSES, TASKS, THREADS, TINY, Task, cancelling, column, layers, peak_growth, timed
 from sordino.errors import ArgumentError
+from sordino.learn.descent.task import fields_of
 from sordino.learn.gradients import ClippedGradients, Field
 
 torch.set_num_threads(THREADS)
@@ -60,10 +61,16 @@ class Ours:
         next(self._steps).gradient()
         self._optimizer.step()
 
+    @cached_property
+    def _of_batches(self) -> ClippedGradients:
+        """Clipped sums whose passes suit batches of one size; those of a training leave room for larger samples."""
+        inputs, targets = fields_of(self._examples, self._model)
+        return ClippedGradients(self._model, EACH, inputs=inputs, targets=targets, clip=1.0, likely=self.task.batch)
+
     def clipped(self) -> None:
         """Take a step without noise: clipped sums over a batch of the very size of the plain one."""
         drawn = torch.randint(0, self.task.size, (self.task.batch,))
-        sums = self._training._sums.gradients.sum(self._inputs[drawn], self._targets[drawn]).gradients
+        sums = self._of_batches.sum(self._inputs[drawn], self._targets[drawn]).gradients
         for name, each in self._model.named_parameters():
             each.grad = sums[name].div_(self.task.batch)
         self._optimizer.step()

@@ -15,7 +15,9 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from sordino.arguments import Number
 
@@ -30,6 +32,7 @@ from .enclosure import (
     widened,
 )
 from .law import Law, beyond, scale_within
+from .partition import Floats
 
 _LARGE = 512  # deviations from here on have tails that floats can tell
 _SLACK = 2.0**-40
@@ -58,6 +61,16 @@ class _Normal(Law):
     def _density_exponent(self, x: int, origin: int) -> tuple[int, int]:
         """Return (x² - origin²)/2σ² as numerator and denominator."""
         return (x * x - origin * origin) * self.sigma_squared.denominator, 2 * self.sigma_squared.numerator
+
+    def falls(self, node: NDArray[np.int64], beyond: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return how far the logarithm of the density falls, E = beyond·(2·node + beyond)/2σ², twice.
+
+        Whole numbers below 2**63 are off by 2**-53 of themselves as floats, and so is each of three products.
+        """
+        fall: Floats = (2 * node + beyond).astype(np.float64)
+        fall *= beyond
+        fall *= float(1 / (2 * self.sigma_squared))
+        return fall, fall
 
     def _density_heights(self, bits: int) -> Iterator[Enclosure]:
         """Yield e^-(i·width)²/2σ², i = 0, 1, …: powers a^(i²) of one exponential, a^(2i+1) from each to the next."""
@@ -128,6 +141,16 @@ class RoundedGaussian(_Normal):
         density = local.exp(local.divide(Decimal(-numerator), Decimal(denominator)))
         cells = [gaussian_cell(k, self.sigma_squared, digits) for k in (x, origin)]
         return widened(local.multiply(density, local.divide(*cells)), bits)
+
+    def falls(self, node: NDArray[np.int64], beyond: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """Return bounds around how far the density falls: by E at most, and by E·(1 - 1/4σ²) at least.
+
+        P[k] is the density at k times ∫ cosh(ku/σ²)·e^(-u²/2σ²) du over |u| ≤ ½, which grows with |k|: at most E. And
+        ln cosh(u√t/σ²) has a slope of at most u²/2σ⁴ ≤ 1/8σ⁴ in t = k², as tanh y ≤ y; from node to x it grows by at
+        most E/4σ², for every u, and so does the integral's logarithm.
+        """
+        _, most = super().falls(node, beyond)
+        return most * max(0.0, 1 - float(1 / (4 * self.sigma_squared))), most
 
     def heights(self, direction: int, bits: int) -> Iterator[Enclosure]:
         """Yield the nodes' heights: those of the density, times what a cell's mass differs from that."""

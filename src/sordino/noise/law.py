@@ -23,6 +23,7 @@ from sordino.errors import ArgumentError
 
 from .enclosure import Enclosure
 from .keystream import SOURCE
+from .partition import Floats
 from .strips import Table, table
 from .tail import radius
 
@@ -133,6 +134,10 @@ class Law(Drawable):
                 yield 0, 0
                 return
             yield self.ratio(node, self.mode, bits)
+
+    def falls(self, node: NDArray[np.int64], beyond: NDArray[np.int64]) -> tuple[Floats, Floats] | None:  # noqa: ARG002
+        """Return None: without more knowledge of a law, only log-concavity bounds it between nodes."""
+        return None
 
     def tail(self, confidence: Number) -> int:
         """Return t with P[|X| ≤ t] ≥ `confidence`: the smallest such t, or one that is larger by 0.1 % or less."""

@@ -30,8 +30,13 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from .enclosure import Enclosure
 from .keystream import BitSource
+
+Floats = NDArray[np.float64]
 
 FIRST_DEPTH = 64
 _GUARD_BITS = 96
@@ -68,6 +73,13 @@ class Law(Protocol):
 
     def heights(self, direction: int, bits: int) -> Iterator[Enclosure]:
         """Yield enclosures of f at the nodes mode + direction·i·2**j, i = 0, 1, …; (0, 0) outside the support."""
+        ...
+
+    def falls(self, node: NDArray[np.int64], beyond: NDArray[np.int64]) -> tuple[Floats, Floats] | None:
+        """Return bounds, but for 2**-50 of themselves, for how far ln f falls from a `node` to `beyond` it.
+
+        Both are distances from the mode, `beyond` counted from the node on. None: floats cannot tell.
+        """
         ...
 
 

@@ -6,11 +6,11 @@ word of a draw gives the first 64 - j bits of U (which strip) and the j bits of 
 1. *Guide.* The first 16 bits of U name a cell of [0, 1). Where the whole cell certainly lies in one box, the draw is
    done: the box's lowest integer plus the offset. That is so for 96 % of draws and more.
 2. *Search.* Otherwise a second word gives U to 64 bits, which is compared with the bounds of the edges as integers.
-3. *Wedges.* In a wedge a third word gives V to 64 bits. Log-concavity bounds ln f inside a block by straight lines:
-   from below by the chord between the block's nodes, from above by the chords of the two neighbouring blocks,
-   extended. These are evaluated in float64. Below the lower bound the point is accepted, above the upper one it is
-   rejected.
-4. *Exact.* Whatever is left (one draw in 10^4 or fewer: between the lines, at an edge, in the far tail) is handed with
+3. *Wedges.* In a wedge a third word gives V to 64 bits. A law that knows how far ln f falls from a node to x, in
+   floats, says so (`falls`). Else log-concavity bounds ln f inside a block by straight lines: from below by the chord
+   between the block's nodes, from above by the chords of the two neighbouring blocks, extended. Either is evaluated in
+   float64. Below the lower bound the point is accepted, above the upper one it is rejected.
+4. *Exact.* Whatever is left (one draw in 10^4 or fewer: between the bounds, at an edge, in the far tail) is handed with
    its bits to `partition.decide`, which reveals more of U and V as it needs them.
 
 Each of the first three steps only ever says what `decide` would say of the same bits, so the mixture of them is
@@ -20,7 +20,7 @@ Each of the first three steps only ever says what `decide` would say of the same
 of themselves (else they are NaN and decide nothing), so a fall is off by 2**-45 and e to it by as much. Falls are below
 2**7, so the few float64 operations on an exponent, each off by 2**-53 of it, add less than 2**-44; one ``exp`` and one
 ``log`` are allowed 2**-45 each (they are good to about 2**-52). The sum is below 2**-42; the comparison demands a
-distance of 2**-40.
+distance of 2**-40. A law's own `falls` are bounds but for 2**-50 of themselves, and x·2**-50·e^-x is below 2**-51.
 
 A rejected position is drawn again from fresh words. The time a draw takes depends on its outcome; `known limits`.
 """
@@ -36,10 +36,9 @@ from numpy.typing import NDArray
 
 from .enclosure import Enclosure
 from .keystream import BitSource, Words
-from .partition import FIRST_DEPTH, Law, Partition, Unfolding, decide, partition
+from .partition import FIRST_DEPTH, Floats, Law, Partition, Unfolding, decide, partition
 
 Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _CELL_BITS = 16
 _CELL_SHIFT = 64 - _CELL_BITS
@@ -47,6 +46,7 @@ _UNSURE = np.iinfo(np.int64).min  # in the guide: this cell does not lie in one 
 _CHUNK = 1 << 15  # words drawn at once: they and the guide stay in the processor's cache
 _MARGIN = 2.0**-40
 _ACCEPT, _REJECT, _DOUBT = 1, 0, -1
+_FEW = 32  # as many draws are sooner made one by one than as an array
 
 
 class Table:
@@ -57,6 +57,7 @@ class Table:
         self.law = law
         self.width_bits = law.width_bits
         self.offset_mask = (1 << law.width_bits) - 1
+        self.mode = law.mode
         largest = (1 << FIRST_DEPTH) - 1
         # An edge at 2**64 is cut to 2**64 - 1, which no word is strictly below: such words are left to `decide`.
         self.below = np.array([min(edge, largest) for edge in level.below] + [0], dtype=np.uint64)
@@ -106,18 +107,29 @@ class Table:
         return self.low[strip] + offset, verdict
 
     def _wedge_verdicts(self, strip: Integers, offset: Integers, v: Words) -> NDArray[np.int8]:
-        width = float(1 << self.width_bits)
-        share = np.where(self.leftward[strip], width - offset, offset) / width
         outer = self.outer[strip]
         height = outer + v.astype(np.float64) * 2.0**-64 * (1.0 - outer)
-        with np.errstate(invalid="ignore", over="ignore"):  # 0 · inf is NaN: no bound, and no comparison with it holds
+        lower, upper = self._weights(strip, offset, outer)
+        verdict = np.full(len(strip), _DOUBT, dtype=np.int8)
+        verdict[height + _MARGIN < lower] = _ACCEPT
+        verdict[height - _MARGIN > upper] = _REJECT
+        return verdict
+
+    def _weights(self, strip: Integers, offset: Integers, outer: Floats) -> tuple[Floats, Floats]:
+        """Return bounds for f(x)/f(inner node); NaN bounds nothing, and no comparison with it holds."""
+        width = 1 << self.width_bits
+        beyond = np.where(self.leftward[strip], width - offset, offset)  # how far x is from the inner node
+        node = np.where(self.leftward[strip], self.mode - self.low[strip] - width, self.low[strip] - self.mode)
+        falls = self.law.falls(node, beyond)
+        if falls is not None:
+            least, most = falls
+            return np.exp(-most), np.exp(-least)
+        share = beyond / float(width)
+        with np.errstate(invalid="ignore", over="ignore"):  # 0 · inf is NaN
             chord = np.exp(-share * self.fall[strip])
             from_before = np.exp(-share * self.fall_before[strip])
             from_after = outer * np.exp((1.0 - share) * self.fall_after[strip])
-        verdict = np.full(len(strip), _DOUBT, dtype=np.int8)
-        verdict[height + _MARGIN < chord] = _ACCEPT
-        verdict[height - _MARGIN > np.fmin(from_before, from_after)] = _REJECT
-        return verdict
+        return chord, np.fmin(from_before, from_after)
 
     def decide(self, words: tuple[int, int, int], source: BitSource) -> int | None:
         """Return the integer that the three words choose, or None if it is rejected (step 4)."""
@@ -150,8 +162,11 @@ class Table:
                 values[doubtful] = 0 if chosen is None else chosen
             out[places] = values
             rejected = places[verdict == _REJECT]
-            out[rejected] = self.draws(len(rejected), source) if len(rejected) else 0
+            out[rejected] = self._again(len(rejected), source)
         return out
+
+    def _again(self, count: int, source: BitSource) -> Integers | list[int]:
+        return self.draws(count, source) if count > _FEW else [self.draw(source) for _ in range(count)]
 
     def _guided(self, out: Integers, source: BitSource) -> tuple[Integers, Words]:
         """Fill `out` by step 1; return the places that it leaves open, and their words."""

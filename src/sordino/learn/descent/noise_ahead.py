@@ -1,7 +1,7 @@
 """Exact noise for the next step, drawn on a thread of its own while this step computes gradients.
 
 The thread goes ahead by so many draws at most, which bounds the memory. When a step wants its noise, what is missing is
-drawn by the thread from the front and by the caller from the end, until they meet.
+drawn by the thread and by the caller, until they meet; what is there is used first.
 
 **Guarantee**: every draw is used once: it is handed out by a queue and kept nowhere. Noise does not depend on data, so
 when and by whom it is drawn does not matter; what is drawn and never used is dropped.
@@ -35,32 +35,39 @@ class NoiseAhead:
 
     def __init__(self, law: Drawable, size: int) -> None:
         self._law = law
-        self._sizes = [min(_PIECE, size - start) for start in range(0, size, _PIECE)]
+        self._piece = min(_PIECE, max(1, size))
+        self._count, self._rest = divmod(size, self._piece)
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="noise")
-        self._begun = self._begin(self._sizes[:_AHEAD])
+        self._begun = self._begin(min(_AHEAD, self._count))
 
     def pieces(self) -> Iterator[Piece]:
-        """Yield the fresh draws of one step, piece by piece, and begin those of the next."""
-        first = self._begun or self._begin(self._sizes[:_AHEAD])  # nothing is begun after a step that failed
-        begun, self._begun = first + self._begin(self._sizes[_AHEAD:]), []
-        rest: list[Piece] = []
-        while begun and begun[-1].cancel():
-            rest.append(self._draw(self._sizes[len(begun) - 1]))
-            begun.pop()
+        """Yield the fresh draws of one step, piece by piece, and begin those of the next.
+
+        Pieces of one size are alike, so whichever is there first is used first, and none waits in memory for others.
+        """
+        begun, self._begun = self._begun, []  # nothing is begun after a step that failed
+        begun += self._begin(self._count - len(begun))
+        last = self._pool.submit(self._draw, self._rest)
         while begun:
-            yield begun.pop(0).result()
-        while rest:
-            yield rest.pop()
-        self._begun = self._begin(self._sizes[:_AHEAD])
+            if not begun[0].done() and begun[-1].cancel():
+                begun.pop()
+                yield self._draw(self._piece)
+            else:
+                yield begun.pop(0).result()
+        if self._rest:
+            yield self._draw(self._rest) if last.cancel() else last.result()
+        self._begun = self._begin(min(_AHEAD, self._count))
 
     def take(self) -> NDArray[np.int64]:
         """Return the fresh draws of one step in one array, and begin those of the next."""
         return np.concatenate([piece.astype(np.int64, copy=False) for piece in self.pieces()])
 
-    def _begin(self, sizes: list[int]) -> list[Future[Piece]]:
-        return [self._pool.submit(self._draw, size) for size in sizes]
+    def _begin(self, count: int) -> list[Future[Piece]]:
+        return [self._pool.submit(self._draw, self._piece) for _ in range(count)]
 
     def _draw(self, size: int) -> Piece:
+        if not size:
+            return np.zeros(0, dtype=np.int32)
         wide = self._law.draw(size)
         fits = _NARROW.min <= wide.min() and wide.max() <= _NARROW.max
         return wide.astype(np.int32) if fits else wide

@@ -3,7 +3,8 @@
 **Guarantee**: as `mechanisms.Gaussian`: the floats of the sum are rounded to whole steps of the grid, exact noise is
 added in int64, and what comes back as floats is a function of that. Dividing by the public batch is post-processing.
 **Proof.** A float x is rounded to ⌊x + ½⌋ = ⌊(⌊2x⌋ + 1)/2⌋: 2x and its floor are exact in float64, the rest is in
-integers. (x + ½ itself is not exact: the float just below ½ would become 1.)
+integers. (x + ½ itself is not exact: the float just below ½ would become 1.) Whole numbers below 2⁵² are exact as
+float64, too: sums that public numbers keep far below that, and noise below 2³¹, are added there, for the same result.
 """
 
 from __future__ import annotations
@@ -19,6 +20,15 @@ from sordino.mechanisms.grid import LIMIT
 from sordino.mechanisms.mechanism import use_grant
 
 from .noise_ahead import NoiseAhead
+
+_NARROW = 2**51
+"""A limit for sums such that they and noise of 32 bits are exact as float64."""
+
+_USUAL = 2**40
+"""The sums of usual steps lie below it where that limit is taken: they never come near it."""
+
+_AT_ONCE = 1 << 16
+"""Numbers that are rounded at once: they stay in the processor's cache."""
 
 
 class Noisy(Protocol):
@@ -38,22 +48,37 @@ class NoisyMean:
     def __init__(self, recipe: Recipe, ahead: NoiseAhead) -> None:
         self._mechanism = recipe.mechanism
         self._ahead = ahead
-        self._mean_of_step = 2.0**recipe.mechanism.grid.exponent / recipe.sampler.batch
+        self._exponent = recipe.mechanism.grid.exponent
+        self._mean_of_step = 2.0**self._exponent / recipe.sampler.batch
+        usual = recipe.sampler.batch * max(1.0, float(recipe.clip)) * 2.0**-self._exponent
+        self._limit = _NARROW if usual < _USUAL else LIMIT
 
     def release(self, total: Tensor, grant: Grant, within: int) -> Tensor:  # noqa: ARG002  (all steps are alike)
         """Return the noisy mean, which takes the place of the sum piece by piece."""
         use_grant(self._mechanism, grant)
         start = 0
-        for noise in self._ahead.pieces():
-            some = total[start : start + len(noise)]
-            steps = whole_steps(some, self._mechanism.grid.exponent, LIMIT).add_(torch.from_numpy(noise))
-            some.copy_(steps.double().mul_(self._mean_of_step))
+        for drawn in self._ahead.pieces():
+            noise = torch.from_numpy(drawn)
+            for first in range(0, len(noise), _AT_ONCE):
+                few = noise[first : first + _AT_ONCE]
+                some = total[start + first : start + first + len(few)]
+                some.copy_(noisy_steps(some, few, self._exponent, self._limit).mul_(self._mean_of_step))
             start += len(noise)
         return total
 
 
+def noisy_steps(total: Tensor, noise: Tensor, exponent: int, limit: int) -> Tensor:
+    """Return a sum in whole steps with noise added, exactly, and then as float64."""
+    if limit > _NARROW or noise.dtype != torch.int32:
+        return whole_steps(total, exponent, limit).add_(noise).double()
+    return _halves(total, exponent, limit).add_(1).mul_(0.5).floor_().add_(noise)
+
+
 def whole_steps(total: Tensor, exponent: int, limit: int) -> Tensor:
     """Return a sum in whole steps of 2^`exponent`, kept within ± `limit`, which moves no two sums further apart."""
-    halves = total.double().mul_(2.0 ** (1 - exponent)).floor_()
-    halves = halves.nan_to_num_(nan=0.0).clamp_(-limit, limit).to(torch.int64)
-    return halves.add_(1).bitwise_right_shift_(1)
+    return _halves(total, exponent, limit).to(torch.int64).add_(1).bitwise_right_shift_(1)
+
+
+def _halves(total: Tensor, exponent: int, limit: int) -> Tensor:
+    halves = total.to(torch.float64, copy=True).mul_(2.0 ** (1 - exponent)).floor_()
+    return halves.nan_to_num_(nan=0.0).clamp_(-limit, limit)

@@ -78,8 +78,7 @@ def taken(values: Tensor, places: Tensor) -> Tensor:
     """Return the rows that sit at `places`, with zeros for nobody."""
     flat = places.flatten()
     found = values[flat.clamp(min=0)]
-    found[flat == NOBODY] = 0
-    return found
+    return found.index_fill_(0, (flat == NOBODY).nonzero().flatten(), 0)
 
 
 def weights(places: Tensor, each: float) -> Tensor:

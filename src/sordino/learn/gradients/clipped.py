@@ -194,7 +194,7 @@ class ClippedGradients:
     def _add(self, totals: dict[str, Tensor], forms: dict[str, Form], seating: Seating) -> Tensor:
         """Add a pass's gradients, clipped, to the totals; return the units' norms."""
         with torch.no_grad():
-            squares = self._squares(forms)
+            squares = self._squares(forms, seating.batch.units)
             empty = torch.ones(seating.batch.units, dtype=torch.bool)
             empty[seating.taken] = False
             factors = [factor.masked_fill(empty, 0) for factor in self.clipping.factors(squares)]
@@ -206,11 +206,10 @@ class ClippedGradients:
                 form.add_to(totals[name], rounded_down(factors[self._parts[name]], totals[name].dtype))
             return torch.where(unfit, math.inf, norms)
 
-    def _squares(self, forms: dict[str, Form]) -> list[Tensor]:
+    def _squares(self, forms: dict[str, Form], units: int) -> list[Tensor]:
         """Return the squared norms of all parts; a part that no gradient reached has norms of 0."""
         parts = 1 + max(self._parts.values())
-        zeros = torch.zeros_like(next(iter(forms.values())).squared_norms()) if forms else torch.zeros(0)
-        squares = [zeros.clone() for _ in range(parts)]
+        squares = [torch.zeros(units if forms else 0, dtype=torch.float64) for _ in range(parts)]
         for name, form in forms.items():
             squares[self._parts[name]] += form.squared_norms()
         return squares

@@ -232,9 +232,8 @@ def summed_rows(values: Tensor, places: Tensor, height: int) -> Tensor:
 
 def _blocks(factors: Tensor) -> list[slice]:
     """Return the units, `BLOCK` at a time, without blocks in which nobody counts."""
-    starts = range(0, len(factors), BLOCK)
-    counts = [bool(some.any()) for some in factors.split(BLOCK)]
-    return [slice(start, start + BLOCK) for start, any_counts in zip(starts, counts, strict=True) if any_counts]
+    values = factors.tolist()
+    return [slice(start, start + BLOCK) for start in range(0, len(values), BLOCK) if any(values[start : start + BLOCK])]
 
 
 def _without(values: Tensor, unfit: Tensor) -> Tensor:

@@ -40,7 +40,7 @@ def _linear(call: Call, values: Tensor, gradient: Tensor) -> Forms:
     if "weight" in call.wanted:
         yield "weight", summed_products(left, _positions(values.to(gradient.dtype)))
     if "bias" in call.wanted:
-        yield "bias", Stacked(left.sum(1))
+        yield "bias", Stacked(left[:, 0] if left.shape[1] == 1 else left.sum(1))
 
 
 def _matmul(call: Call, values: Tensor, gradient: Tensor) -> Forms:

@@ -24,6 +24,7 @@ from . import attention, convolution, embedding, linear, normalization, recurren
 from .bare import POINTWISE, SPREADING, can_spread, gathered
 from .forms import Form, Stacked
 from .place import Batch
+from .pooling import FASTER
 from .rule import Call, Rule
 from .score import DERIVED, Reading, Step, UnheardError, layer, other, pointwise
 
@@ -108,7 +109,7 @@ class Listener(TorchFunctionMode):
         """Hear one call."""
         kwargs = kwargs or {}
         if not any(self._known(each) for each in tensors_in((*args, *kwargs.values()))):
-            return func(*args, **kwargs)
+            return FASTER.get(func, func)(*args, **kwargs)
         if func in REWRITTEN:
             with self:
                 return REWRITTEN[func](self, *args, **kwargs)
