@@ -86,7 +86,7 @@ def _cell(randomizer: Any, domain: int) -> tuple[float, float, float]:
 
 def _runs(randomizer: Any, values: Any) -> Iterator[Any]:
     """Yield estimates of some runs, whose reports are made at once."""
-    together = max(1, 200_000 // len(values))
+    together = max(1, 200_000 // len(values)) if randomizer.domain <= 1000 else 1
     for payloads in np.split(randomizer.reports(np.tile(values, together)), together):
         yield randomizer.estimate(randomizer.count(payloads), len(values))
 
