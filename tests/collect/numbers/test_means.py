@@ -51,7 +51,7 @@ def law_of(way: Any, code: int) -> Law:
 
 
 ENUMERATED = [
-    # Of local Laplace with the smallest ε there are too many outcomes: test_digits_… holds it by the proof's conditions.
+    # Of local Laplace with the smallest ε there are too many outcomes; the proof's conditions are tested below.
     (way, epsilon, 2 if way is LocalLaplace and epsilon == "0.1" else SMALL)
     for way in WAYS
     for epsilon in EPSILONS
@@ -69,11 +69,12 @@ def test_no_two_codes_differ_by_more_than_epsilon(way: Any, epsilon: str, steps:
 @pytest.mark.parametrize("width", [1, 3, 1000, 40_000])
 def test_the_words_of_a_window_at_extremes(width: int, epsilon: str) -> None:
     window = Window(2**16, width, Fraction(epsilon))
-    more = 1 if window.left_over else 0
-    assert window.steps * window.outside + width * window.inside + window.left_over == WORD
-    assert 0 <= window.left_over < width
-    assert window.inside + more <= odds(window.epsilon) * window.outside
-    assert window.inside + more > odds(window.epsilon) * (window.outside - 1) * Fraction(999_999, 1_000_000)
+    levels = window.levels
+    more = 1 if levels.left_over else 0
+    assert window.steps * levels.outside + width * levels.inside + levels.left_over == WORD
+    assert 0 <= levels.left_over < width
+    assert levels.inside + more <= odds(window.epsilon) * levels.outside
+    assert levels.inside + more > odds(window.epsilon) * (levels.outside - 1) * Fraction(999_999, 1_000_000)
 
 
 @pytest.mark.parametrize("epsilon", ["0.5", "2", "4"])

@@ -46,6 +46,10 @@ class Estimated:
         """Return the same in other units."""
         return Estimated(offset + factor * self.values, np.abs(factor) * self.standard_errors, self.reports)
 
+    def in_units(self, low: float, high: float) -> Estimated:
+        """Return shares of a range in the units of its bounds."""
+        return self.scaled(high - low, low)
+
     def part(self, index: int) -> Estimated:
         """Return one of several by itself."""
         return Estimated(self.values[index], self.standard_errors[index], self.reports)

@@ -120,15 +120,18 @@ class Hybrid(Means):
         ours = packed(cells[first], self.piecewise.size), packed(cells[~first] - self._cells, 1)
         return np.concatenate([self.piecewise.count(ours[0]), self.two_values.count(ours[1])])
 
-    def estimate(self, counts: Counts, reports: int) -> Estimated:  # noqa: ARG002  (counts tell it)
-        """Return the mean, as a share of the range: that of all reports, each unbiased by itself."""
+    def estimate(self, counts: Counts, reports: float) -> Estimated:
+        """Return the mean, as a share of the range, of `reports` people: those who answered, or more.
+
+        It is that of all reports, each unbiased by itself.
+        """
         found = some(counts, 6)
         total = people(int(found[0] + found[3]))
         one, other = self.piecewise.linear, self.two_values.linear
-        mean = _sum(one, found[:3]) + _sum(other, found[3:])
+        mean = (_sum(one, found[:3]) + _sum(other, found[3:])) / total
         here = _mixed(int(found[0]) / total, one, other)  # how often the coin did say piecewise is seen
-        spread = here.base + here.slope * one.mean_square(found[:3], mean / total)
-        return Estimated(np.asarray(0.5 + mean / total), np.asarray(math.sqrt(max(spread, 0.0) / total)), total)
+        spread = here.spread(one.mean_square(found[:3], mean), mean, total, reports)
+        return Estimated(np.asarray(0.5 + mean), np.asarray(math.sqrt(spread / total)), total)
 
 
 def _mixed(share: float, one: Linear, other: Linear) -> Linear:

@@ -146,15 +146,20 @@ class LocalLaplace(Means):
         return unpacked(payloads) <= self.outside
 
     def count(self, payloads: Payloads) -> Counts:
-        """Return [reports, Σu] of cells counted from the middle; *outside* counts as the middle."""
+        """Return [reports, Σu, 0] of cells counted from the middle; *outside* counts as the middle.
+
+        Squares are not kept: they could leave 64 bits, and the variance is the same whatever people hold.
+        """
         cells = unpacked(payloads)
         centred = np.where(cells < self.outside, 2 * cells - (self.outside - 1), 0)
-        return np.array([len(cells), centred.sum()], dtype=np.int64)
+        return np.array([len(cells), centred.sum(), 0], dtype=np.int64)
 
-    def estimate(self, counts: Counts, reports: int) -> Estimated:  # noqa: ARG002  (counts tell it)
-        """Return the mean, as a share of the range."""
-        found = some(counts, 2)
-        return self.linear.estimate(np.append(found, 0))  # squares would tell nothing: the variance is one for all
+    def estimate(self, counts: Counts, reports: float) -> Estimated:
+        """Return the mean, as a share of the range, of `reports` people: those who answered, or more."""
+        found = self.linear.estimate(some(counts, 3), 0)
+        drawn = 0.25 if reports > found.reports else 0.0  # reports do not tell how people differ: the most there can be
+        errors = np.sqrt(np.square(found.standard_errors) + drawn / found.reports)
+        return Estimated(found.values, errors, found.reports)
 
 
 def _odds_of(words: int) -> Fraction:

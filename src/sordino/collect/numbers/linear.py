@@ -4,8 +4,9 @@ Positions are shares of the range, counted from its middle here: c = t/s − ½.
 ends and in the middle, exactly, (u − offset)/gain is an unbiased estimate of c, and its variance is a parabola of c:
 base + slope·c² (what is linear in c is below 2⁻⁴⁰ of it, and is left out).
 
-The standard error is that of the coins alone, for those who answered: the mean of c² that it needs is read from the
-mean of u², where reports tell it.
+The standard error is that of the coins alone where the mean is about those who answered: the mean of c² that it needs
+is read from the mean of u², where reports tell it. If those who answered were drawn from more people, of whom the mean
+is, what they differ by among each other is added.
 """
 
 from __future__ import annotations
@@ -59,13 +60,22 @@ class Linear:
         """How far one report is from the middle of the range at most."""
         return (self.largest + abs(self.offset)) / self.gain
 
-    def estimate(self, counts: Counts) -> Estimated:
-        """Return the mean from [reports, Σu, Σu²]."""
+    @property
+    def worst_drawn(self) -> float:
+        """The same, with what people differ by among each other."""
+        return self.base + max(0.0, 1 + self.slope) / 4
+
+    def estimate(self, counts: Counts, drawn_from: float = 0.0) -> Estimated:
+        """Return the mean from [reports, Σu, Σu²], of those who answered or of all people they were drawn from."""
         reports = people(int(counts[0]))
         mean = (int(counts[1]) / reports - self.offset) / self.gain
-        spread = self.base + self.slope * self.mean_square(counts, mean)
-        error = math.sqrt(max(spread, 0.0) / reports)
+        error = math.sqrt(self.spread(self.mean_square(counts, mean), mean, reports, drawn_from) / reports)
         return Estimated(np.asarray(0.5 + mean), np.asarray(error), reports)
+
+    def spread(self, square: float, mean: float, reports: int, drawn_from: float) -> float:
+        """Return the variance of a report, given the means of c² and of c, and of how many people reports are."""
+        missing = 1 - reports / drawn_from if drawn_from > reports else 0.0
+        return max(self.base + self.slope * square + missing * (square - mean * mean), 0.0)
 
     def mean_square(self, counts: Counts, mean: float) -> float:
         """Return the mean of c², as far as reports tell it: between the square of the mean of c and ¼."""

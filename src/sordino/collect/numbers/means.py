@@ -42,9 +42,9 @@ class Means(Protocol):
         """The largest variance of one report, whatever people hold."""
         return self.linear.worst
 
-    def estimate(self, counts: Counts, reports: int) -> Estimated:  # noqa: ARG002  (counts tell it)
-        """Return the mean, as a share of the range."""
-        return self.linear.estimate(some(counts, 3))
+    def estimate(self, counts: Counts, reports: float) -> Estimated:
+        """Return the mean, as a share of the range, of `reports` people: those who answered, or more."""
+        return self.linear.estimate(some(counts, 3), reports)
 
     def error(self, people: int) -> float:
         """Return the standard error with so many people, whatever they hold: the largest that there is."""
