@@ -32,25 +32,23 @@ WAYS: Mapping[str, Callable[[Fraction, int], Any]] = {
 }
 """For means, by their names on the wire."""
 
-AUTOMATIC = "auto"
-_NEARLY = 1.01
+AS_GOOD = 1.01
+"""Variances within this factor of the best count as equal."""
 _WAVE_STEPS = 64
 
 
-def way_for_mean(epsilon: Any, *, steps: int = FINE, way: str = AUTOMATIC) -> tuple[Any, str]:
+def way_for_mean(epsilon: Any, *, steps: int = FINE, way: str | None = None) -> tuple[Any, str]:
     """Return a way to answer for means, and why it is this one."""
     exact = checked_epsilon(epsilon)
-    if one_of("way", way, (AUTOMATIC, *WAYS)) != AUTOMATIC:
-        return WAYS[way](exact, steps), f"{way} was asked for"
+    if way is not None:
+        return WAYS[one_of("way", way, tuple(WAYS))](exact, steps), f"{way}: asked for"
     built = {name: make(exact, steps) for name, make in WAYS.items()}
     least = min(each.worst for each in built.values())
-    near = {name: each for name, each in built.items() if each.worst <= _NEARLY * least}
+    near = {name: each for name, each in built.items() if each.worst <= AS_GOOD * least}
     name = min(near, key=lambda each: (near[each].size, near[each].worst))
     others = ", ".join(f"{other} {built[other].worst / least:.2f}" for other in built if other != name)
     size = "one byte" if near[name].size == 1 else f"{near[name].size} bytes"
-    return near[
-        name
-    ], f"{name}: the least variance in the worst case (others, times as much: {others}), {size} a report"
+    return near[name], f"{name}: least variance in the worst case (others, times as much: {others}), {size} a report"
 
 
 def number(
@@ -60,7 +58,7 @@ def number(
     epsilon: Number,
     what: str = "mean",
     steps: int | None = None,
-    way: str = AUTOMATIC,
+    way: str | None = None,
 ) -> NumberQuestion | VarianceQuestion:
     """Return a question about one number between bounds: its ``mean``, ``variance`` or ``distribution``.
 
@@ -70,10 +68,10 @@ def number(
     True
     """
     if one_of("what", what, ("mean", "variance", "distribution")) == "distribution":
-        if one_of("way", way, (AUTOMATIC, SquareWave.protocol)) == AUTOMATIC:
-            way = "square-wave: the way that tells a distribution of ordered values"
+        one_of("way", way or SquareWave.protocol, (SquareWave.protocol,))
         wave = SquareWave(checked_epsilon(epsilon), _WAVE_STEPS if steps is None else steps)
-        return NumberQuestion(Scale(rational("low", low), rational("high", high), wave.steps), wave, what, way)
+        scale = Scale(rational("low", low), rational("high", high), wave.steps)
+        return NumberQuestion(scale, wave, what, "square-wave: the way that is for distributions")
     found, why = way_for_mean(epsilon, steps=FINE if steps is None else steps, way=way)
     scale = Scale(rational("low", low), rational("high", high), found.steps)
     if what == "variance":

@@ -138,7 +138,7 @@ class EpsilonClasses:
         honest = (count - liars) / len(self.ways) * sum(1 / way.worst for way in self.ways)
         if liars == 0:
             return 0.0
-        return max((way.linear.reach + 0.5) / (1 + honest * way.worst / liars) for way in self.ways)
+        return max(float((way.linear.reach + 0.5) / (1 + honest * way.worst / liars)) for way in self.ways)
 
 
 def _combined(found: list[Estimated], weights: list[float]) -> Estimated:

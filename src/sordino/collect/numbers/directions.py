@@ -1,9 +1,8 @@
-"""Public directions that a seed stands for: vectors of whole numbers that are normal to look at, alike in every language.
+"""Public directions that a seed stands for: vectors of whole numbers, nearly normal, and the same in every language.
 
 A seed's words are those of SplitMix64, each cut into four numbers of 16 bits, each of which becomes the sum of two
-entries of a table of 256. The table's second, fourth and sixth moments are those of a normal law, so the sum's tenth
-is the first that is off by more than 2 %: along any axis the expected largest of M differs from the normal one by less
-than 0.2 %, and along others by less.
+entries of a table of 256. The table's second, fourth and sixth moments are those of a normal law, the eighth moment of
+the sum is less than 1 % off. Along an axis the expected largest of M differs from the normal one by less than 0.2 %.
 
 Nothing here is secret, and no privacy rests on it. **Source**: Steele, Lea, Flood 2014 (SplitMix64).
 """
@@ -59,7 +58,7 @@ def directions(seeds: Words, which: Any, dimension: int) -> NDArray[np.int64]:
     Direction j of a seed takes its words j·q … j·q + q − 1, q = ⌈dimension/4⌉, the lowest 16 bits first.
     """
     words = -(-dimension // 4)
-    places = np.asarray(which, dtype=np.uint64)[..., None] * np.uint64(words) + np.arange(words, dtype=np.uint64)
-    found = mixed(seeds[..., None], places)
+    first = np.asarray(which, dtype=np.uint64)[..., None] * np.uint64(words)
+    found = mixed(seeds[..., None], np.asarray(first + np.arange(words, dtype=np.uint64), dtype=np.uint64))
     parts = np.ascontiguousarray(found.astype("<u8")).view("<u2")[..., :dimension]
-    return _sums()[parts]
+    return np.asarray(_sums()[parts], dtype=np.int64)

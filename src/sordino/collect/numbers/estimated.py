@@ -15,6 +15,9 @@ from sordino.errors import ArgumentError
 
 Floats = NDArray[np.float64]
 
+MOST_REPORTS = 2**31
+"""Sums of so many reports stay within 64 bits; beyond it they might not."""
+
 
 @dataclass(frozen=True)
 class Estimated:
@@ -80,6 +83,6 @@ def some(counts: Counts, length: int) -> Counts:
 
 def people(reports: int, least: int = 1) -> int:
     """Return how many reports there are; refuse fewer than an estimate needs."""
-    if whole("reports", reports, least=0) < least:
+    if whole("reports", reports, least=0, most=MOST_REPORTS) < least:
         raise ArgumentError(f"an estimate needs at least {least} reports; wait for more", "SRD-C204")
     return int(reports)

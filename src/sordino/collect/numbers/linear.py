@@ -34,17 +34,17 @@ class Linear:
     gain: float
     base: float
     slope: float
-    largest: float
-    """Of |u|: what a report can hold."""
+    farthest: float
+    """How far u may be from its offset, whatever a report holds."""
 
     @classmethod
-    def of(cls, moments: Callable[[int], Moments], steps: int, largest: int) -> Linear:
+    def of(cls, moments: Callable[[int], Moments], steps: int, farthest: float) -> Linear:
         """Return it from the exact means of u and u² at each code."""
         low, middle, high = moments(0), moments(steps // 2), moments(steps)
         gain, offset = high[0] - low[0], middle[0]
         ends = (_spread(low) + _spread(high)) / 2 / gain**2
         base = _spread(middle) / gain**2
-        return cls(float(offset), float(gain), float(base), float(4 * (ends - base)), float(largest))
+        return cls(float(offset), float(gain), float(base), float(4 * (ends - base)), farthest)
 
     def variance(self, position: float) -> float:
         """Return the variance of one report for a position, as a share of the range."""
@@ -58,7 +58,7 @@ class Linear:
     @property
     def reach(self) -> float:
         """How far one report is from the middle of the range at most."""
-        return (self.largest + abs(self.offset)) / self.gain
+        return self.farthest / self.gain
 
     @property
     def worst_drawn(self) -> float:

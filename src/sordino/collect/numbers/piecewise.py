@@ -52,7 +52,7 @@ class Piecewise(Means):
     @cached_property
     def linear(self) -> Linear:
         """How sums of cells, counted from the middle, become a mean."""
-        return Linear.of(self.window.moments, self.steps, self.window.cells - 1)
+        return Linear.of(self.window.moments, self.steps, (self.window.cells - 1) / 2)
 
     @property
     def size(self) -> int:

@@ -125,8 +125,8 @@ class SquareWave:
 
 
 def _half_width(epsilon: float) -> float:
-    """Return half the width of the window, as a share of the range: ½ − ε/6 … for small ε, ε·e^−ε/2 for large ones."""
+    """Return half the width of the window, as a share of the range: ½ − ε/3 … for small ε, ε·e^−ε/2 for large ones."""
     if epsilon < 1e-2:
-        return 0.5 - epsilon / 6  # the quotient below loses digits; next term ε²/72
+        return 0.5 - epsilon / 3 + epsilon**2 / 9  # the quotient below loses digits; the next term is below 10⁻⁷
     power = math.exp(-epsilon)
     return (epsilon - 1 + power) / (2 * (math.exp(epsilon) - 1 - epsilon))

@@ -1,10 +1,10 @@
 """Two levels of chances in whole words: some outcomes have e^ε times the chance of the others, and no more.
 
-Of 2⁶⁴ words each of the `others` outcomes has L, each of the `own` ones has H, and the first few of those H + 1, so that
-nothing is left over. L is the least with ⌈(2⁶⁴ − others·L)/own⌉ ≤ e^ε·L.
+Of 2⁶⁴ words each of the `others` outcomes has L, each of the `own` ones has H, and the first few of those H + 1, so
+that nothing is left over. L is the least with ⌈(2⁶⁴ − others·L)/own⌉ ≤ e^ε·L.
 
-**Guarantee**: whichever outcomes are the `own` ones (how many is fixed), any two chances of one outcome differ by e^ε at
-most: all are between L and H + 1 ≤ e^ε·L.
+**Guarantee**: whichever outcomes are the `own` ones (how many is fixed), any two chances of one outcome differ by e^ε
+at most: all are between L and ⌈(2⁶⁴ − others·L)/own⌉ ≤ e^ε·L.
 """
 
 from __future__ import annotations

@@ -7,11 +7,12 @@ preferred. A vector shorter than 1 gets one more coordinate that makes it as lon
 One word is the seed, and the next one decides: the k directions with the largest inner products (in whole numbers; of
 equal ones the first) have the higher of two levels of chances (`two_levels`).
 
-**Guarantee**: ε for replacing one vector, exactly. The seed does not depend on the vector; given it, whatever the vector,
-k of M indices have the higher level. How directions lie does not matter to privacy.
+**Guarantee**: ε for replacing one vector, exactly. The seed does not depend on the vector; given it, k of M indices
+have the higher level, whatever the vector. How directions lie does not matter to privacy.
 **Unbiased** up to what the directions' coordinates differ from normal ones: less than 0.2 % of each coordinate's mean,
-and rounding of 2⁻¹⁵. **Source**: Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018 (PrivUnit); Isik, Chen, Özgür, Weissman,
-No 2023 (the k nearest of a random code book).
+and rounding of 2⁻¹⁵.
+**Source**: Bhowmick, Duchi, Freudiger, Kapoor, Rogers 2018 (PrivUnit); Isik, Chen, Özgür, Weissman, No 2023 (the k
+nearest of a random code book).
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class Directions:
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a direction that is not too long; an honest one is, once in a million reports."""
         named = unpacked(payloads[:, _SEED:]) < self.count_directions
-        return named & (np.square(self._drawn(payloads)).sum(axis=1) <= self.longest)
+        return np.asarray(named & (np.square(self._drawn(payloads)).sum(axis=1) <= self.longest))
 
     def count(self, payloads: Payloads) -> Counts:
         """Return how many reports there are, then the sum of each coordinate, then of its squares."""
@@ -160,14 +161,13 @@ class Directions:
 
     def variance(self, vector: Any) -> NDArray[np.float64]:
         """Return the variance of one report in each coordinate for a vector, before anything is spent."""
-        return self.nearest.variance(np.square(np.asarray(vector, dtype=np.float64)))
+        return np.asarray(self.nearest.variance(np.square(np.asarray(vector, dtype=np.float64))))
 
     @property
     def worst(self) -> float:
         """The largest sum of the variances of all coordinates, whatever vector."""
-        return (self.dimension - 1) * self.nearest.variance(0.0) + max(
-            self.nearest.variance(0.0), self.nearest.variance(1.0)
-        )
+        across, along = float(self.nearest.variance(0.0)), float(self.nearest.variance(1.0))
+        return (self.dimension - 1) * across + max(across, along)
 
     def error(self, people: int) -> float:
         """Return the root of the expected squared distance from the mean vector, at most."""
@@ -183,7 +183,8 @@ class Directions:
 def _missing(values: Codes) -> Codes:
     """Return the whole number that makes each vector as long as 2¹⁵, rounded down."""
     left = RADIUS**2 - np.square(values).sum(axis=1)
-    return np.floor(np.sqrt(np.maximum(left, 0).astype(np.float64))).astype(np.int64)  # below 2⁵³, so exact
+    roots = np.floor(np.sqrt(np.maximum(left, 0).astype(np.float64)))  # of whole numbers below 2⁵², so exact
+    return np.asarray(roots, dtype=np.int64)
 
 
 def _bytes(words: NDArray[np.uint64]) -> Payloads:

@@ -76,31 +76,35 @@ class Window:
         return words
 
     def moments(self, code: int) -> tuple[Fraction, Fraction]:
-        """Return the means of u and of u², exactly, for u = 2·cell − (cells − 1): cells counted from the middle."""
-        begin = 2 * code - (self.cells - 1)
-        levels = self.levels
+        """Return the means of u and of u², exactly, for u the cell counted from the middle."""
+        begin, levels = code - self.cells // 2, self.levels
         more = levels.inside - levels.outside
-        first = more * _first(begin, self.width) + _first(begin, levels.left_over)
-        second = levels.outside * _second(-(self.cells - 1), self.cells)
-        second += more * _second(begin, self.width) + _second(begin, levels.left_over)
+        first = second = 0
+        for words, start, count in (
+            (levels.outside, -(self.cells // 2), self.cells),
+            (more, begin, self.width),
+            (1, begin, levels.left_over),
+        ):
+            first += words * _first(start, count)
+            second += words * _second(start, count)
         return Fraction(first, WORD), Fraction(second, WORD)
+
+    def centred(self, cells: Codes) -> NDArray[np.int64]:
+        """Return u for each cell: its square stays below 2³², so that sums over 2³¹ reports stay within 64 bits."""
+        return cells - self.cells // 2
 
     def public(self) -> Mapping[str, Any]:
         """Return the steps, the width and the words."""
         words = {"outside": str(self.levels.outside), "inside": str(self.levels.inside)}
         return {"steps": self.steps, "width": self.width, **words}
 
-    def centred(self, cells: Codes) -> NDArray[np.int64]:
-        """Return u for each cell."""
-        return 2 * cells - (self.cells - 1)
-
 
 def _first(begin: int, count: int) -> int:
-    """Return the sum of begin, begin + 2, … of so many terms."""
-    return count * (begin + count - 1)
+    """Return the sum of so many whole numbers from `begin` on."""
+    return count * begin + count * (count - 1) // 2
 
 
 def _second(begin: int, count: int) -> int:
-    """Return the sum of squares of begin, begin + 2, … of so many terms."""
+    """Return the sum of their squares."""
     squares = (count - 1) * count * (2 * count - 1) // 6
-    return count * begin * begin + 2 * begin * count * (count - 1) + 4 * squares
+    return count * begin * begin + begin * count * (count - 1) + squares
