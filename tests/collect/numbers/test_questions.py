@@ -237,3 +237,18 @@ def test_mistakes_are_refused_with_a_remedy(asked: Any, code: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         asked()
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize("code", [-1, 9, 2**70])
+def test_coins_are_tossed_for_codes_alone(code: int) -> None:
+    """Beyond the grid the chances would leave [L, e^ε·L]."""
+    for make in [*WAYS.values(), SquareWave]:
+        way = make(Fraction(1), 8)
+        with pytest.raises(ArgumentError, match="SRD-C207"):
+            way.report(code, Given([0] * 40))
+        with pytest.raises(ArgumentError, match="SRD-C207"):
+            way.reports(np.array([3, min(code, 2**40)]))
+    with pytest.raises(ArgumentError, match="SRD-C207"):
+        vector(2, epsilon=1).randomizer.reports(np.array([[0, 2**16]]))
+    with pytest.raises(ArgumentError, match="SRD-C207"):
+        vector(2, epsilon=1).randomizer.report((1, 2, 3), Given([0, 0]))

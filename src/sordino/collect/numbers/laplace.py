@@ -41,7 +41,7 @@ from .cells import packed, size_of, unpacked
 from .estimated import Estimated, some
 from .linear import Linear
 from .means import Means, checked_epsilon
-from .scale import FINE, checked_steps
+from .scale import FINE, checked_code, checked_codes, checked_steps
 
 _BLOCKS = 5  # digits below the range: steps of e^(ε/32)
 _FAR = 16  # the last range has e^−16 of the noise, or less
@@ -122,6 +122,7 @@ class LocalLaplace(Means):
 
     def report(self, value: int, source: BitSource) -> bytes:
         """Return the cell, lowest byte first: a word for each digit, then one for the sign and the uniform bits."""
+        checked_code(value, self.steps)
         blocks = sum((source.word() < words) << k for k, words in enumerate(self.digits))
         last = source.word()
         far = (blocks << self.fine) + (last & ((1 << self.fine) - 1))
@@ -133,6 +134,7 @@ class LocalLaplace(Means):
 
     def reports(self, values: Codes) -> Payloads:
         """Return cells for many codes at once."""
+        checked_codes(values, self.steps)
         blocks = np.zeros(len(values), dtype=np.int64)
         for k, words in enumerate(self.digits):
             blocks += (SOURCE.words(len(values)) < np.uint64(words)).astype(np.int64) << k

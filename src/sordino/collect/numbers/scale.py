@@ -34,6 +34,26 @@ def checked_steps(steps: int, *, least: int = 2, most: int = MOST_STEPS) -> int:
     return number
 
 
+def checked_code(code: int, steps: int) -> int:
+    """Return a code if it is one: coins for anything else would not keep ε."""
+    if not 0 <= code <= steps:
+        raise _not_a_code(steps)
+    return code
+
+
+def checked_codes(codes: Codes, steps: int) -> Codes:
+    """Return codes if all of them are."""
+    if len(codes) and not (codes.min() >= 0 and codes.max() <= steps):
+        raise _not_a_code(steps)
+    return codes
+
+
+def _not_a_code(steps: int) -> ArgumentError:
+    return ArgumentError(
+        f"a code is a whole number from 0 to {steps}, as Scale.code returns it; it is not shown here", "SRD-C207"
+    )
+
+
 @dataclass(frozen=True)
 class Scale:
     """Numbers from `low` to `high` in so many equal steps.

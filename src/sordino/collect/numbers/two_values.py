@@ -29,7 +29,7 @@ from sordino.noise.keystream import SOURCE, BitSource
 
 from .linear import Linear, Moments, sums
 from .means import Means, checked_epsilon
-from .scale import FINE, checked_steps
+from .scale import FINE, checked_code, checked_codes, checked_steps
 
 
 @dataclass(frozen=True)
@@ -84,11 +84,11 @@ class TwoValues(Means):
 
     def report(self, value: int, source: BitSource) -> bytes:
         """Return the bit, by one word."""
-        return bytes([source.word() < self.least + value * self.step])
+        return bytes([source.word() < self.least + checked_code(value, self.steps) * self.step])
 
     def reports(self, values: Codes) -> Payloads:
         """Return bits for many codes at once."""
-        limits = np.uint64(self.least) + values.astype(np.uint64) * np.uint64(self.step)
+        limits = np.uint64(self.least) + checked_codes(values, self.steps).astype(np.uint64) * np.uint64(self.step)
         return (SOURCE.words(len(values)) < limits).astype(np.uint8)[:, None]
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:

@@ -31,6 +31,7 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import whole
 from sordino.collect.randomizer import Codes, Counts, Payloads
+from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
 
 from .cells import packed, size_of, unpacked
@@ -124,6 +125,8 @@ class Directions:
 
     def _ranked(self, values: Codes, seeds: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which directions of each seed are the k nearest to the vector."""
+        if values.ndim != 2 or values.shape[1] != self.dimension or np.abs(values).max(initial=0) > RADIUS:
+            raise ArgumentError(f"a vector has {self.dimension} whole numbers from −{RADIUS} to {RADIUS}", "SRD-C207")
         longer = np.column_stack([values, _missing(values)])
         count = self.count_directions
         drawn = directions(seeds[:, None], np.arange(count)[None, :], self.dimension + 1)

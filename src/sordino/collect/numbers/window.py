@@ -26,7 +26,7 @@ from sordino.collect.coins import WORD
 from sordino.collect.randomizer import Codes
 from sordino.noise.keystream import SOURCE, BitSource
 
-from .scale import checked_steps
+from .scale import checked_code, checked_codes, checked_steps
 from .two_levels import TwoLevels
 
 
@@ -61,10 +61,11 @@ class Window:
 
     def draw(self, code: int, source: BitSource) -> int:
         """Return a cell for a code by the next word."""
-        return self.cell(code, source.word())
+        return self.cell(checked_code(code, self.steps), source.word())
 
     def cell_of_each(self, codes: Codes) -> Codes:
         """Return a cell for each of many codes, by words of the house."""
+        checked_codes(codes, self.steps)
         own, place = self.levels.places(SOURCE.words(len(codes)))
         return np.where(own, codes + place, place + np.where(place < codes, 0, self.width))
 
