@@ -40,6 +40,7 @@ OWN_ENVIRONMENT = (
     "sordino_serve",
     "sordino_ledger",
     "sordino_learn",
+    "sordino_numbers",
     "sordino_teachers",
     "sordino_training",
     "bare_commits",
