@@ -8,7 +8,7 @@ NOTES = """\
 Squared errors of means are divided by what the formula tells before anybody answers (the figure's own standard error
 beside it); those of distributions and variances by the mean of the squared standard errors that are told with them. The
 same 500 people answer in every round, for variances others in each. Time is for one report, made in bulk. Bits do not
-tell how people differ, so intervals of two values are about too many people where ε is large; nothing chooses them there.
+tell how people differ, so where ε is large the intervals of two values are wider than they need be.
 """
 """What the page of documentation says above this room's table."""
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from sordino.arguments import rational
 from sordino.errors import ArgumentError
-from sordino.noise.keystream import Words
+from sordino.noise.keystream import BitSource, Words
 
 WORD = 2**64
 """How many words there are: the denominator of every chance."""
@@ -21,7 +23,15 @@ WORD = 2**64
 MOST_EPSILON = 32
 """Of one report. Beyond it chances of 2⁻⁶⁴ are too coarse, and there is no privacy to speak of."""
 
+LEAST_EPSILON = Fraction(1, 10**6)
+"""Of one report: below it an estimate would need more than 10¹² people."""
+
 _DIGITS = 60
+
+
+def local_epsilon(value: Any) -> Fraction:
+    """Return the ε of one report, as an exact number within what coins can keep."""
+    return rational("epsilon", value, least=LEAST_EPSILON, most=MOST_EPSILON)
 
 
 @lru_cache(maxsize=256)
@@ -44,6 +54,13 @@ def at_least(chance: Fraction) -> int:
 def at_most(chance: Fraction) -> int:
     """Return the largest number of words whose share is at most `chance`."""
     return chance.numerator * WORD // chance.denominator
+
+
+def below(limit: int, source: BitSource) -> int:
+    """Return a number uniform on 0 … limit − 1, exactly: a word of the last 2⁶⁴ mod `limit` gives way to the next."""
+    while (word := source.word()) >= WORD - WORD % limit:
+        pass
+    return word % limit
 
 
 class Replayed:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from collect.numbers.laws import FALSE_ALARM, by_borders, fits, within
-from sordino.collect.numbers.cells import unpacked
+from sordino.collect.frequency.numbered import read
 from sordino.collect.numbers.choice import number
 from sordino.collect.numbers.distribution import Distribution
 from sordino.collect.numbers.square_wave import SquareWave, _half_width
@@ -29,10 +29,10 @@ def test_no_two_codes_differ_by_more_than_epsilon(epsilon: str) -> None:
 def test_many_reports_have_the_law_of_one(epsilon: str) -> None:
     wave = SquareWave(Fraction(epsilon), 8)
     for code in (0, 5, 8):
-        cells = unpacked(wave.reports(np.full(40_000, code)))
+        cells = read(wave.reports(np.full(40_000, code)))
         assert fits(cells, by_borders(wave, code)) > FALSE_ALARM
         for factor in (Fraction(7, 10), Fraction(13, 10)):
-            other = unpacked(SquareWave(Fraction(epsilon) * factor, 8).reports(np.full(40_000, code)))
+            other = read(SquareWave(Fraction(epsilon) * factor, 8).reports(np.full(40_000, code)))
             known = np.isin(other, np.arange(wave.window.cells))
             assert not known.all() or fits(other, by_borders(wave, code)) < FALSE_ALARM
 

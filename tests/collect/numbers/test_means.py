@@ -12,7 +12,7 @@ import pytest
 
 from collect.numbers.laws import FALSE_ALARM, Given, Law, by_borders, fits, within
 from sordino.collect.coins import WORD, Replayed, odds
-from sordino.collect.numbers.cells import unpacked
+from sordino.collect.frequency.numbered import read
 from sordino.collect.numbers.hybrid import Hybrid
 from sordino.collect.numbers.laplace import LocalLaplace, check_digits
 from sordino.collect.numbers.piecewise import Piecewise
@@ -82,7 +82,7 @@ def test_the_words_of_a_window_at_extremes(width: int, epsilon: str) -> None:
 def test_many_reports_have_the_law_of_one(way: Any, epsilon: str) -> None:
     built = way(Fraction(epsilon), SMALL)
     for code in (0, 3, SMALL):
-        cells = unpacked(built.reports(np.full(40_000, code)))
+        cells = read(built.reports(np.full(40_000, code)))
         assert fits(cells, law_of(built, code)) > FALSE_ALARM
         assert len(built.report(code, Replayed(bytes(400)))) == built.size
 
@@ -91,7 +91,7 @@ def test_many_reports_have_the_law_of_one(way: Any, epsilon: str) -> None:
 @pytest.mark.parametrize("epsilon", ["0.5", "2", "4"])
 @pytest.mark.parametrize("way", WAYS)
 def test_that_test_would_see_another_epsilon(way: Any, epsilon: str, factor: Fraction) -> None:
-    drawn = unpacked(way(Fraction(epsilon) * factor, SMALL).reports(np.zeros(40_000, dtype=np.int64)))
+    drawn = read(way(Fraction(epsilon) * factor, SMALL).reports(np.zeros(40_000, dtype=np.int64)))
     claimed = law_of(way(Fraction(epsilon), SMALL), 0)
     known = np.isin(drawn, list(claimed))
     assert not known.all() or fits(drawn, claimed) < FALSE_ALARM

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sordino.collect.numbers.cells import packed, size_of, unpacked
 from sordino.collect.numbers.scale import Scale
 from sordino.errors import ArgumentError
 
@@ -56,11 +55,3 @@ def test_bounds_that_doubles_cannot_hold_are_refused(low: Any, high: Any) -> Non
 def test_extreme_bounds_that_they_can_hold() -> None:
     assert Scale("-8e307", "8e307", 16).codes([-math.inf, -8e307, 0, 1.7e308]).tolist() == [0, 0, 8, 16]
     assert Scale(0, "1e-300", 16).codes([5e-301, 1]).tolist() == [8, 16]
-
-
-@given(st.integers(2, 2**40), st.data())
-def test_cells_survive_bytes(cells: int, data: Any) -> None:
-    chosen = np.array(data.draw(st.lists(st.integers(0, cells - 1), max_size=5)), dtype=np.int64)
-    rows = packed(chosen, size_of(cells))
-    assert rows.shape == (len(chosen), size_of(cells))
-    np.testing.assert_array_equal(unpacked(rows), chosen)

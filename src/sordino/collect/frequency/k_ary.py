@@ -3,7 +3,8 @@
 One word decides. Let L be the least whole number with L ≥ 2⁶⁴/(e^ε + k − 1). Each of the k − 1 other values has L of
 the 2⁶⁴ words, the true one has the rest, T = 2⁶⁴ − (k − 1)L ≤ e^ε·L.
 
-**Guarantee**: ε for replacing one value, exactly: T/L ≤ e^ε, and all else is alike.
+**Guarantee**: ε for replacing one value, exactly: 1 < T/L ≤ e^ε, and all else is alike. Where ε is below about k²/2⁶⁴
+no whole L leaves T above it; that is refused.
 **Assumes**: who takes part is public; what a device holds is hidden, not that it answers.
 **Source**: Warner 1965; Kairouz, Oh, Viswanath 2016.
 """
@@ -20,14 +21,17 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_least, local_epsilon, odds
+from sordino.collect.frequency.numbered import bytes_below, read, written
+from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
+from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
 
 
 @dataclass(frozen=True)
-class KAry:
+class KAry(Supporting):
     """One of `domain` values, as it is or as another.
 
     >>> KAry(domain=3, epsilon=1).report(2, SOURCE) in (bytes([0]), bytes([1]), bytes([2]))
@@ -40,8 +44,14 @@ class KAry:
     protocol: ClassVar[str] = "k-ary"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=2**31)
+        if self.truth <= self.lie:
+            raise ArgumentError(
+                f"k-ary response over {self.domain} values at so small an ε needs finer coins than 2⁻⁶⁴; "
+                "use local hashing",
+                "SRD-C106",
+            )
 
     @property
     def lie(self) -> int:
@@ -54,9 +64,14 @@ class KAry:
         return WORD - (self.domain - 1) * self.lie
 
     @property
+    def support(self) -> Support:
+        """A report supports the value that it names."""
+        return Support(Fraction(self.truth, WORD), Fraction(self.lie, WORD))
+
+    @property
     def size(self) -> int:
         """As many bytes as a value takes."""
-        return max(1, ((self.domain - 1).bit_length() + 7) // 8)
+        return bytes_below(self.domain)
 
     def event(self) -> Event:
         """Return one randomized response."""
@@ -82,17 +97,12 @@ class KAry:
         lied = place < self.domain - 1
         told = np.where(lied, values + 1 + place, values)
         told[told >= self.domain] -= self.domain
-        return np.ascontiguousarray(told.astype("<i8")[:, None].view(np.uint8)[:, : self.size])
+        return written(told, self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a value of the domain."""
-        return self._told(payloads) < self.domain
+        return read(payloads) < self.domain
 
     def count(self, payloads: Payloads) -> Counts:
         """Return how many reports name each value."""
-        return np.bincount(self._told(payloads), minlength=self.domain).astype(np.int64)
-
-    def _told(self, payloads: Payloads) -> Codes:
-        wide = np.zeros((len(payloads), 8), dtype=np.uint8)
-        wide[:, : self.size] = payloads
-        return wide.view("<i8")[:, 0].astype(np.int64)
+        return np.bincount(read(payloads), minlength=self.domain).astype(np.int64)

@@ -85,8 +85,12 @@ class EpsilonClasses:
         return events.Personalised(tuple(Fraction(way.epsilon) for way in self.ways))
 
     def shuffled(self, reports: int, delta: Fraction) -> Event:
-        """Return shuffled reports of the class with the largest ε."""
-        return events.ShuffledLocal(self.epsilon, reports, delta)
+        """Refuse: a report shows its class, so nobody hides among people of another one."""
+        raise ArgumentError(
+            "reports of several classes gain nothing for each other when they are shuffled, for each shows its class; "
+            "ask under local trust, or open a shuffled survey for each class by itself",
+            "SRD-C208",
+        )
 
     def public(self) -> Mapping[str, Any]:
         """Return each class and its way."""

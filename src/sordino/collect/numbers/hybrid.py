@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.collect.coins import WORD
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
 
-from .cells import packed, size_of, unpacked
 from .estimated import Estimated, people, some
 from .linear import Linear
 from .means import Means, checked_epsilon
@@ -74,7 +74,7 @@ class Hybrid(Means):
     @property
     def size(self) -> int:
         """As many bytes as a cell takes."""
-        return size_of(self._cells + 2)
+        return bytes_below(self._cells + 2)
 
     @property
     def _cells(self) -> int:
@@ -107,17 +107,17 @@ class Hybrid(Means):
         first = SOURCE.words(len(values)) < np.uint64(self.share)
         cells[first] = self.piecewise.window.cell_of_each(values[first])
         cells[~first] = self._cells + self.two_values.reports(values[~first])[:, 0].astype(np.int64)
-        return packed(cells, self.size)
+        return written(cells, self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a cell."""
-        return unpacked(payloads) < self._cells + 2
+        return read(payloads) < self._cells + 2
 
     def count(self, payloads: Payloads) -> Counts:
         """Return the sums of piecewise, then those of two values."""
-        cells = unpacked(payloads)
+        cells = read(payloads)
         first = cells < self._cells
-        ours = packed(cells[first], self.piecewise.size), packed(cells[~first] - self._cells, 1)
+        ours = written(cells[first], self.piecewise.size), written(cells[~first] - self._cells, 1)
         return np.concatenate([self.piecewise.count(ours[0]), self.two_values.count(ours[1])])
 
     def estimate(self, counts: Counts, reports: float) -> Estimated:

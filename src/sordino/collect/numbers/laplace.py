@@ -33,11 +33,11 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.collect.coins import WORD, at_least, odds
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
 
-from .cells import packed, size_of, unpacked
 from .estimated import Estimated, some
 from .linear import Linear
 from .means import Means, checked_epsilon
@@ -105,7 +105,7 @@ class LocalLaplace(Means):
     @property
     def size(self) -> int:
         """As many bytes as a cell takes."""
-        return size_of(self.outside + 1)
+        return bytes_below(self.outside + 1)
 
     def event(self) -> Event:
         """Return what one report costs."""
@@ -141,18 +141,18 @@ class LocalLaplace(Means):
         last = SOURCE.words(len(values))
         far = (blocks << self.fine) + (last & np.uint64((1 << self.fine) - 1)).astype(np.int64)
         place = self.reach * self.steps + np.where(last >> np.uint64(63), values + far, values - 1 - far)
-        return packed(np.where((place >= 0) & (place < self.outside), place, self.outside), self.size)
+        return written(np.where((place >= 0) & (place < self.outside), place, self.outside), self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a cell."""
-        return unpacked(payloads) <= self.outside
+        return read(payloads) <= self.outside
 
     def count(self, payloads: Payloads) -> Counts:
         """Return [reports, Σu, 0] of cells counted from the middle; *outside* counts as the middle.
 
         Squares are not kept: they could leave 64 bits, and the variance is the same whatever people hold.
         """
-        cells = unpacked(payloads)
+        cells = read(payloads)
         centred = np.where(cells < self.outside, 2 * cells - (self.outside - 1), 0)
         return np.array([len(cells), centred.sum(), 0], dtype=np.int64)
 

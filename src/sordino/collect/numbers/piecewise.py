@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import BitSource
 
-from .cells import packed, size_of, unpacked
 from .linear import Linear, sums
 from .means import Means, checked_epsilon
 from .scale import FINE, checked_steps
@@ -57,7 +57,7 @@ class Piecewise(Means):
     @property
     def size(self) -> int:
         """As many bytes as a cell takes."""
-        return size_of(self.window.cells)
+        return bytes_below(self.window.cells)
 
     def event(self) -> Event:
         """Return what one report costs."""
@@ -77,12 +77,12 @@ class Piecewise(Means):
 
     def reports(self, values: Codes) -> Payloads:
         """Return cells for many codes at once."""
-        return packed(self.window.cell_of_each(values), self.size)
+        return written(self.window.cell_of_each(values), self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a cell."""
-        return unpacked(payloads) < self.window.cells
+        return read(payloads) < self.window.cells
 
     def count(self, payloads: Payloads) -> Counts:
         """Return [reports, Σu, Σu²] of cells counted from the middle."""
-        return sums(self.window.centred(unpacked(payloads)))
+        return sums(self.window.centred(read(payloads)))

@@ -23,10 +23,10 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import whole
 from sordino.collect.coins import WORD
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import BitSource
 
-from .cells import packed, size_of, unpacked
 from .distribution import Distribution
 from .estimated import Floats, people, some
 from .means import checked_epsilon
@@ -57,7 +57,7 @@ class SquareWave:
     @property
     def size(self) -> int:
         """As many bytes as a cell takes."""
-        return size_of(self.window.cells)
+        return bytes_below(self.window.cells)
 
     @cached_property
     def chances(self) -> Floats:
@@ -92,15 +92,15 @@ class SquareWave:
 
     def reports(self, values: Codes) -> Payloads:
         """Return cells for many codes at once."""
-        return packed(self.window.cell_of_each(values), self.size)
+        return written(self.window.cell_of_each(values), self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a cell."""
-        return unpacked(payloads) < self.window.cells
+        return read(payloads) < self.window.cells
 
     def count(self, payloads: Payloads) -> Counts:
         """Return how many reports name each cell."""
-        return np.bincount(unpacked(payloads), minlength=self.window.cells).astype(np.int64)
+        return np.bincount(read(payloads), minlength=self.window.cells).astype(np.int64)
 
     def estimate(self, counts: Counts, reports: float) -> Distribution:
         """Return the distribution over codes of `reports` people: those who answered, or more."""

@@ -30,11 +30,11 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import whole
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
 
-from .cells import packed, size_of, unpacked
 from .directions import LARGEST, SQUARE, directions
 from .estimated import Estimated, people, some
 from .means import checked_epsilon
@@ -78,14 +78,14 @@ class Directions:
     @property
     def size(self) -> int:
         """The bytes of a seed and of an index."""
-        return _SEED + size_of(self.count_directions)
+        return _SEED + bytes_below(self.count_directions)
 
     @cached_property
     def longest(self) -> int:
-        """The largest square of a direction's length that is taken."""
+        """The largest square of a direction's length that is taken: a multiple of 2¹⁶, lest digits of a float matter."""
         from scipy.special import chdtri
 
-        return min(int(chdtri(self.dimension, _REFUSED) * SQUARE), self.dimension * LARGEST**2)
+        return min((int(chdtri(self.dimension, _REFUSED) * SQUARE) >> 16) + 1 << 16, self.dimension * LARGEST**2)
 
     def event(self) -> Event:
         """Return what one report costs."""
@@ -121,7 +121,7 @@ class Directions:
         own, place = self.levels.places(SOURCE.words(len(values)))
         wanted = ranked == own[:, None]
         chosen = np.argmax(np.cumsum(wanted, axis=1) == place[:, None] + 1, axis=1)
-        return np.concatenate([_bytes(seeds), packed(chosen, self.size - _SEED)], axis=1)
+        return np.concatenate([_bytes(seeds), written(chosen, self.size - _SEED)], axis=1)
 
     def _ranked(self, values: Codes, seeds: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Tell which directions of each seed are the k nearest to the vector."""
@@ -138,11 +138,11 @@ class Directions:
 
     def _drawn(self, payloads: Payloads) -> NDArray[np.int64]:
         seeds = np.ascontiguousarray(payloads[:, :_SEED]).view("<u8")[:, 0].astype(np.uint64)
-        return directions(seeds, unpacked(payloads[:, _SEED:]), self.dimension + 1)[:, : self.dimension]
+        return directions(seeds, read(payloads[:, _SEED:]), self.dimension + 1)[:, : self.dimension]
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a direction that is not too long; an honest one is, once in a million reports."""
-        named = unpacked(payloads[:, _SEED:]) < self.count_directions
+        named = read(payloads[:, _SEED:]) < self.count_directions
         return np.asarray(named & (np.square(self._drawn(payloads)).sum(axis=1) <= self.longest))
 
     def count(self, payloads: Payloads) -> Counts:
