@@ -84,7 +84,7 @@ class EpsilonClasses:
         """Return what one report costs whom."""
         return events.Personalised(tuple(Fraction(way.epsilon) for way in self.ways))
 
-    def shuffled(self, reports: int, delta: Fraction) -> Event:
+    def shuffled(self, reports: int, delta: Fraction) -> Event:  # noqa: ARG002  (as all ways have it)
         """Refuse: a report shows its class, so nobody hides among people of another one."""
         raise ArgumentError(
             "reports of several classes gain nothing for each other when they are shuffled, for each shows its class; "

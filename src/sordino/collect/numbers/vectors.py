@@ -82,10 +82,11 @@ class Directions:
 
     @cached_property
     def longest(self) -> int:
-        """The largest square of a direction's length that is taken: a multiple of 2¹⁶, lest digits of a float matter."""
+        """The largest square of a direction's length that is taken: a multiple of 2¹⁶, lest a float's digits matter."""
         from scipy.special import chdtri
 
-        return min((int(chdtri(self.dimension, _REFUSED) * SQUARE) >> 16) + 1 << 16, self.dimension * LARGEST**2)
+        steps = int(chdtri(self.dimension, _REFUSED) * SQUARE) // 2**16 + 1
+        return min(steps * 2**16, self.dimension * LARGEST**2)
 
     def event(self) -> Event:
         """Return what one report costs."""
