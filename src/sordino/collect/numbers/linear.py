@@ -62,7 +62,7 @@ class Linear:
 
     @property
     def worst_drawn(self) -> float:
-        """The same, with what people differ by among each other."""
+        """The largest variance of one report, with what people differ by among each other."""
         return self.base + max(0.0, 1 + self.slope) / 4
 
     def estimate(self, counts: Counts, drawn_from: float = 0.0) -> Estimated:

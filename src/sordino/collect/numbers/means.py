@@ -1,6 +1,6 @@
 """What ways to answer with one number for a mean have in common: what their sums say, and what can go wrong.
 
-Each is asked in shares of the range, from 0 to 1; the question (`mean`) puts them into the units of people.
+Each is asked in shares of the range, from 0 to 1; the question (`questions`) puts them into the units of people.
 """
 
 from __future__ import annotations
