@@ -45,6 +45,7 @@ OWN_ENVIRONMENT = (
     "sordino_prio3",
     "sordino_learn",
     "sordino_streams",
+    "sordino_numbers",
     "sordino_teachers",
     "sordino_training",
     "bare_commits",

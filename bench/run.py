@@ -30,6 +30,7 @@ ROOMS = (
     "collect_prio3",
     "collect_local",
     "collect_streams",
+    "collect_numbers",
 )
 
 
