@@ -1,0 +1,1 @@
+"""Data that arrives: from devices, in streams, watched by alarms."""
