@@ -106,17 +106,19 @@ class PanCount:
             version = self._count(SAVED) + 1
             self._cells.randomise()
             self._say(SAVED, {"version": version})
-            if self._file is not None:  # there is one, where a save is declared
-                kept.write(self._file, self.plan, Kept(self._work.id, version, self._key, self._cells))
-            self._cells.randomise()
+            try:
+                if self._file is not None:  # there is one, where a save is declared
+                    kept.write(self._file, self.plan, Kept(self._work.id, version, self._key, self._cells))
+            finally:  # what was written before it failed can be seen
+                self._cells.randomise()
 
     def intruded(self) -> None:
         """Say that somebody saw the state in memory, so that another may see it: one of the intrusions declared."""
         with self._lock:
             self._check_open()
             self._check_left(SEEN, self.plan.intrusions - 1, "intrusions that may be announced")
-            self._say(SEEN, {})
             self._cells.randomise()
+            self._say(SEEN, {})
 
     def close(self) -> Said:
         """Settle, and remove the file. Nothing is paid back for what was not used."""

@@ -21,7 +21,7 @@ from typing import NoReturn
 import numpy as np
 
 from sordino.arguments import shown_path
-from sordino.errors import ArgumentError, GrantError
+from sordino.errors import ArgumentError, GrantError, RunError
 from sordino.ledger.keys import sync_directory
 
 from .cells import Cells, kind_of
@@ -75,12 +75,19 @@ def write(place: Path, plan: PanPlan, kept: Kept) -> None:
         "digest": hashlib.sha256(body).hexdigest(),
     }
     scratch = place.with_name(f".{place.name}.part")
-    with open(os.open(scratch, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
-        file.write(json.dumps(said).encode() + b"\n" + body)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(scratch, place)
-    sync_directory(place.parent)
+    try:
+        with open(os.open(scratch, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+            file.write(json.dumps(said).encode() + b"\n" + body)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(scratch, place)
+        sync_directory(place.parent)
+    except OSError as error:
+        raise RunError(
+            f"the state could not be written to {shown_path(place)} ({error.strerror}), and counts as saved; free the "
+            "place and save again, if a save is left",
+            "SRD-C613",
+        ) from None
 
 
 def read(place: Path, plan: PanPlan, work: str) -> Kept:
