@@ -184,7 +184,9 @@ def test_the_price_is_that_of_the_rounded_coins(items: int, views: int) -> None:
         coins = Coins.for_epsilon(wanted, items, views, 2 * views - 2)
         with mpmath.workdps(40):
             exact = mpmath.log(mpmath.mpf(coins.loss.numerator) / coins.loss.denominator)
-            assert exact <= mpmath.mpf(coins.epsilon.numerator) / coins.epsilon.denominator <= exact + mpmath.mpf("2e-12")
+            assert (
+                exact <= mpmath.mpf(coins.epsilon.numerator) / coins.epsilon.denominator <= exact + mpmath.mpf("2e-12")
+            )
         assert wanted - Fraction(1, 10**9) <= coins.epsilon <= wanted
         assert 0 <= coins.keep < ONE
         assert 0 < coins.truth < ONE

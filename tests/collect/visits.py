@@ -11,11 +11,13 @@ from sordino.accounting.bound import Unit
 from sordino.accounting.neighbours import Neighbours
 from sordino.data.account import DataAccount, account_for
 
+USER = Unit("user")
+
 
 @dataclass(frozen=True)
 class Visits:
     name: str = "visits"
-    unit: Unit = Unit("user")
+    unit: Unit = USER
     neighbours: Neighbours = Neighbours.ADD_REMOVE
 
 

@@ -113,9 +113,7 @@ class AlertPlan:
 def alert_plan(protected: Protected, alert: Alert, epsilon: Number) -> AlertPlan:
     """Return what is charged for an alert about `protected`: no data is needed."""
     if not isinstance(alert, Alert):
-        raise ArgumentError(
-            f"alert must be what alert(metrics=…, …) makes, not a {type(alert).__name__}", "SRD-A001"
-        )
+        raise ArgumentError(f"alert must be what alert(metrics=…, …) makes, not a {type(alert).__name__}", "SRD-A001")
     comparison = AboveThreshold.for_epsilon(
         epsilon,
         _bound(alert, protected.unit, protected.neighbours),

@@ -28,7 +28,7 @@ def metric_counts(numbers_of_metrics: Any, units: Any, *, metrics: int, most: in
     """
     count, weight = whole("metrics", metrics, least=1), whole("most", most, least=1)
     rows, owners = numbers("numbers_of_metrics", numbers_of_metrics, "iu"), array("units", units)
-    if rows.ndim != 1 or owners.shape != rows.shape or owners.dtype.kind not in "iuUST":
+    if rows.ndim != 1 or owners.shape != rows.shape or (rows.size and owners.dtype.kind not in "iuUT"):
         raise ArgumentError(
             "numbers_of_metrics and units must be lists of one length, the units whole numbers or texts", "SRD-C601"
         )

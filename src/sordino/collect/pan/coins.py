@@ -47,6 +47,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
 from fractions import Fraction
+from functools import lru_cache
 from typing import TypeVar
 
 N = TypeVar("N", float, Fraction)
@@ -70,12 +71,7 @@ class Coins:
     @classmethod
     def for_epsilon(cls, epsilon: Fraction, items: int, views: int, randomisations: int) -> Coins:
         """Return the coins that cost at most `epsilon` and leave most strength after so many randomisations."""
-
-        def left(keep: float) -> float:
-            return _truth(float(epsilon), keep, items, views) * keep**randomisations
-
-        keep = _peak(left) if views > 1 else 0.0
-        truth = _truth(float(epsilon), keep, items, views)
+        truth, keep = _best(float(epsilon), items, views, randomisations)
         while True:  # floats found it, fractions judge it
             found = cls(items, views, math.floor(truth * ONE), math.floor(keep * ONE))
             if found.epsilon <= epsilon or not found.truth:
@@ -109,8 +105,9 @@ def _loss(truth: N, keep: N, items: int, views: int) -> N:
         return max(_walk(strengths, keep, _more), _walk(strengths, keep, _less))
     values = items + 1
     pairs = [(t, max(keep, t) if view else t) for view, t in enumerate(strengths)]
-    up = math.prod([(values * t + 1 - t) / (1 - m) for t, m in pairs])
-    down = math.prod([(values * m + 1 - m) / (1 - t) for t, m in pairs])
+    up, down = 1 + 0 * truth, 1 + 0 * truth
+    for t, m in pairs:
+        up, down = up * (values * t + 1 - t) / (1 - m), down * (values * m + 1 - m) / (1 - t)
     return max(up, down)
 
 
@@ -132,6 +129,15 @@ def _less(last: int | None, value: int, t: N, keep: N) -> N:
     """Return P_S′/P_S of one view."""
     own = 1 / (1 - t * (1 - value))
     return own * (1 + keep) if last == value else own
+
+
+@lru_cache(maxsize=64)
+def _best(epsilon: float, items: int, views: int, randomisations: int) -> tuple[float, float]:
+    """Return τ₀ and λ, to float precision."""
+    if views == 1:
+        return _truth(epsilon, 0.0, items, views), 0.0
+    keep = _peak(lambda each: _truth(epsilon, each, items, views) * each**randomisations)
+    return _truth(epsilon, keep, items, views), keep
 
 
 def _truth(epsilon: float, keep: float, items: int, views: int) -> float:

@@ -59,9 +59,8 @@ def overwritten(plan: PanPlan, counts: Any, randomised: int) -> NDArray[np.float
     """Return how many cells hold each item, unbiased: those that show it, less those that show 0, by the strength."""
     shown = np.asarray(counts, dtype=np.float64)
     strength = float(plan.coins.strength(randomised))
-    if shown.size == 1:
-        return (2 * shown - plan.cells) / strength
-    return (shown[1:] - shown[0]) / strength
+    found: NDArray[np.float64] = 2 * shown - plan.cells if shown.size == 1 else shown[1:] - shown[0]
+    return found / strength
 
 
 def came(plan: PanPlan, counts: Any, randomised: int) -> Distinct:

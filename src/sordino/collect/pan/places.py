@@ -45,7 +45,8 @@ def _whole(ids: Any) -> NDArray[Any]:
 
 
 def _texts(ids: Any, key: int) -> NDArray[np.uint64]:
-    given = array("units", ids)
+    # A list stays one of objects, for an array of texts is as wide as its longest, whatever that is.
+    given = array("units", ids) if isinstance(ids, np.ndarray) else np.asarray(ids, dtype=object)
     if given.ndim != 1 or given.dtype.kind not in "UTO" or (given.dtype.kind == "O" and not _all_texts(given)):
         raise _refusal("a list of texts")
     chunks = [_chunk(given[start : start + _CHUNK], key) for start in range(0, given.size, _CHUNK)]
@@ -53,7 +54,7 @@ def _texts(ids: Any, key: int) -> NDArray[np.uint64]:
 
 
 def _all_texts(given: NDArray[Any]) -> bool:
-    return all(type(each) is str for each in given)
+    return all(isinstance(each, str) for each in given)
 
 
 def _chunk(texts: NDArray[Any], key: int) -> NDArray[np.uint64]:

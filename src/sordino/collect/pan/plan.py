@@ -23,6 +23,7 @@ _MOST = 64
 """States that may be kept or seen, of each sort; more would leave no strength."""
 _MOST_RELEASES = 1000
 _LARGEST_SHARE = Fraction(1, 4)
+_SMALLEST = Fraction(1, 10**9)
 _CALM = 8
 """Outputs have this much less noise than the cells, if no more than the largest share of ε suffices for it."""
 
@@ -129,8 +130,9 @@ def pan_plan(
     bound = counts_bound(protected.unit, len(items))
     wanted = _CALM * math.sqrt(2) * seen.releases * float(bound.l1) / math.sqrt(cells)
     share = min(total * _LARGEST_SHARE, Fraction(math.ceil(wanted * 1000), 1000))
-    coins = Coins.for_epsilon(total - share, len(items), seen.views, seen.randomisations)
-    output = Laplace.for_epsilon(share / seen.releases, bound)
+    each = max(share / seen.releases // _SMALLEST, 1) * _SMALLEST  # no less than what is charged for it
+    coins = Coins.for_epsilon(total - each * seen.releases, len(items), seen.views, seen.randomisations)
+    output = Laplace.for_epsilon(each, bound)
     plan = PanPlan(protected.name, protected.unit, cells, ids, items, *seen, coins, output)
     if plan.standard_error() > cells:
         raise ArgumentError(
