@@ -1,4 +1,4 @@
-"""What follows from the noisy counts of cells: estimates with standard errors. All of it is post-processing, and free."""
+"""What follows from the noisy counts of cells: estimates with standard errors. It is post-processing, and free."""
 
 from __future__ import annotations
 
