@@ -50,9 +50,10 @@ from sordino.mechanisms.sparse_vector import answers_to_steps
 from sordino.mechanisms.watch import Watch
 
 from .alert_plan import Alert as Alert
-from .alert_plan import AlertPlan, Said, alert_plan
+from .alert_plan import AlertPlan, alert_plan
 from .alert_plan import alert as alert
 from .alert_secret import Secret, armed, check_folder, forget
+from .said import Said
 
 
 class Alarm(NamedTuple):

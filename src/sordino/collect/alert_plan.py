@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from sordino.accounting.bound import Bound, Unit
 from sordino.accounting.digest import digest_of
@@ -128,20 +126,3 @@ def alert_plan(protected: Protected, alert: Alert, epsilon: Number) -> AlertPlan
 def _bound(alert: Alert, unit: Unit, neighbours: Neighbours) -> Bound:
     values = alert.metrics * alert.steps
     return Bound.vector(l0=values, linf=alert.sensitivity, neighbours=neighbours, unit=unit)
-
-
-@dataclass(frozen=True)
-class Said:
-    """What a part of open work says, or its end; public."""
-
-    said: Mapping[str, Any]
-    receipt: Any = None
-    files: ClassVar[Mapping[str, bytes]] = {}
-
-    def to_json(self) -> str:
-        """Return what is said."""
-        return json.dumps(dict(self.said), separators=(",", ":"))
-
-    def with_receipt(self, receipt: Any) -> Said:
-        """Return the same with the ledger's receipt."""
-        return replace(self, receipt=receipt)

@@ -22,7 +22,8 @@ from sordino.arguments import shown_path
 from sordino.errors import ArgumentError, GrantError
 from sordino.ledger.keys import sync_directory, write_new
 
-from .alert_plan import AlertPlan, Said
+from .alert_plan import AlertPlan
+from .said import Said
 
 _NAME = "threshold.secret"
 _VERSION = 1

@@ -3,8 +3,8 @@
 A unit has one cell. A cell holds a number from 0 to d, at first a uniform one. When the unit comes with item i (from
 1 to d; 0 is nobody's), the cell is overwritten: by i with probability τ, else by a uniform number. Whenever a state is
 kept or was seen, all cells are *randomised anew*: each stays with probability λ, else becomes uniform. After n
-randomisations τ is τ₀λⁿ (rounded down), so every cell whose unit ever came holds its last item with *strength* τ₀λⁿ at
-most, whenever it came: with that probability beyond a uniform number.
+randomisations τ is τ₀λⁿ, so every cell whose unit ever came holds its last item with *strength* τ₀λⁿ, whenever it came:
+with that probability beyond a uniform number.
 
 **Guarantee**: let V states be seen (files, every version that was kept of them, looks into memory), between any two of
 which the cells were randomised anew at least once, and R outputs, each a count of cells with noise of its own. All of
@@ -18,11 +18,12 @@ Nikolov & Wright 2011. Items, randomisation by λ and the price of several views
 
 **Proof.** Let S and S′ be streams that differ in all updates of one unit, which S′ lacks. Only its cell has another
 law; others may share the cell. *Views.* Given all views so far, of which v is the last in this cell, the next view w
-has in each world one of these laws: if somebody came to the cell since v, strength a ≤ t on the last item, where
-t = τ₀λʲ if w is the view after j others, as there were at least j randomisations; else strength b ≤ λ on v (for the
-first view: uniform). If the unit did not come since v, or somebody came after it, both worlds have the same law. Else
-S has strength a on an item i, and S′ has strength b on v or, if d > 1, strength a′ ≤ t on another's item. Put D = d+1
-and m = max(λ, t), or t for the first view. A number has at least (1−a)/D and at most a+(1−a)/D, so that for d > 1
+has in each world one of these laws: if somebody came to the cell since v, strength a on the last item, where a ≤ t =
+τ₀λʲ if w is the view after j others, as there were at least j randomisations; else strength b ≤ λ on v (for the first
+view: uniform). If the unit did not come since v, or somebody came after it, both worlds have the same law; also if it
+came last, and somebody before it had the same item. Else S has strength a on an item i, and S′ has strength b on v or,
+if d > 1, strength a on another's item. Put D = d+1 and m = max(λ, t), or t for the first view. A number has at least
+(1−a)/D and at most a+(1−a)/D, so that for d > 1
     P_S[w]/P_S′[w] ≤ (Dt + 1−t)/(1−m)   and   P_S′[w]/P_S[w] ≤ (Dm + 1−m)/(1−t);
 the product over all views bounds both. For d = 1 the ratio depends on v and w, with i = 1 alone and b in [0, λ]:
     S/S′:   1+t for w = 1, 1 for w = 0, and 1/(1−λ) times that if w ≠ v
@@ -36,8 +37,8 @@ in S given the views, which is at most e^(R·ε₂) times the mean over values i
 A state that is randomised anew twice from one file (a work that is resumed twice) makes the views a tree instead of a
 line, each given the one that it came from; the product is over its edges, and the bound is the same.
 
-Probabilities are whole multiples of 2⁻⁶⁴, rounded down, which is towards privacy; `loss` is of the rounded ones, in
-fractions.
+τ₀ and λ are whole multiples of 2⁻⁶⁴, rounded down, which is towards privacy; `loss` is of the rounded ones, in
+fractions. A coin of τ₀λⁿ is tossed exactly.
 """
 
 from __future__ import annotations
@@ -93,9 +94,8 @@ class Coins:
             return Fraction(exact.quantize(_SMALLEST, rounding=ROUND_CEILING))
 
     def strength(self, randomised: int) -> Fraction:
-        """Return with which strength a cell is overwritten after so many randomisations, a multiple of 2⁻⁶⁴."""
-        exact = Fraction(self.truth, ONE) * Fraction(self.keep, ONE) ** randomised
-        return Fraction(math.floor(exact * ONE), ONE)
+        """Return with which strength a cell is overwritten, and holds its item, after so many randomisations."""
+        return Fraction(self.truth, ONE) * Fraction(self.keep, ONE) ** randomised
 
 
 def _loss(truth: N, keep: N, items: int, views: int) -> N:

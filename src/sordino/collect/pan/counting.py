@@ -32,7 +32,7 @@ from sordino import noise
 from sordino.accounting.grant import Grant
 from sordino.accounting.work import Work
 from sordino.arguments import array
-from sordino.collect.alert_plan import Said
+from sordino.collect.said import Said
 from sordino.errors import ArgumentError, BudgetError, GrantError
 
 from . import kept, places
