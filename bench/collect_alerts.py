@@ -15,7 +15,7 @@ it states.
 """
 """What the page of documentation says above this room's table."""
 
-RUNS, AUDITS, FEW = 100, 20, 3
+RUNS, AUDITS = 100, 20
 
 
 def cases() -> list[Case]:
@@ -23,7 +23,7 @@ def cases() -> list[Case]:
     return [
         _case("alerts: 2,000 metrics × 50 steps, 100 runs", "alerts", right(95), runs=RUNS, ledger=False),
         _case("alerts: the same, one run with a ledger", "alerts", right(1), runs=1, ledger=True),
-        _case("audit: alert", "audited_alert", not_accused(1), audits=FEW),
+        _case("audit: comparisons of an alert", "audited_alert", not_accused(1), audits=AUDITS),
         _case("audit: sparse vector in circulation", "audited_variant", caught, audits=AUDITS),
         _case("audit: pan-private states at random moments", "audited_states", not_accused(1), audits=AUDITS),
         _case("audit: states without noise", "audited_states", caught, audits=AUDITS, noise=False),

@@ -16,6 +16,7 @@ import sordino as so
 from sordino.accounting.bound import Unit
 from sordino.accounting.neighbours import Neighbours
 from sordino.collect.alert import Alarm, alert, open_alert
+from sordino.collect.alert_plan import alert_plan
 from sordino.collect.pan.cells import Cells
 from sordino.collect.pan.coins import ONE, Coins
 from sordino.collect.pan.opening import distinct
@@ -68,22 +69,18 @@ def alerts(runs: int, ledger: bool) -> Timing:
 
 
 def audited_alert(audits: int) -> Timing:
-    """Audit whole alerts of eight comparisons, four alarms."""
-    account = DataAccount(Visits(), so.unlimited("a benchmark"))
+    """Audit the comparisons of an alert: two metrics, four steps, four alarms, as each step makes them."""
     watched = alert(metrics=2, steps=4, threshold=0, positives=4, sensitivity=4, repeat=True)
-    with tempfile.TemporaryDirectory() as folder:
+    comparison = alert_plan(Visits(), watched, 1).comparison
 
-        def release(values: list[int], draws: int) -> list[Any]:
-            found = []
-            for _ in range(draws):
-                with open_alert(account, watched, epsilon=1, folder=folder) as watch:
-                    for step in range(4):
-                        if watch.positives_left:
-                            watch.step(values[2 * step : 2 * step + 2])
-                    found.append(watch.alarms)
-            return found
+    def release(values: list[int], draws: int) -> list[Any]:
+        found, steps = [], np.split(np.array(values), 4)
+        for _ in range(draws):
+            watch = comparison.watch()
+            found.append(tuple(tuple(watch.compare_all(step).tolist()) for step in steps))
+        return found
 
-        return _audits(release, (([4] * 4 + [0] * 4, [0] * 4 + [4] * 4),), audits, draws=400)
+    return _audits(release, (([4] * 4 + [0] * 4, [0] * 4 + [4] * 4),), audits, draws=20_000)
 
 
 def audited_variant(audits: int) -> Timing:

@@ -119,6 +119,7 @@ def test_a_count_killed_at_a_point(tmp_path: Path, point: str, after: bool) -> N
         assert opened.verify().sound
 
 
+@pytest.mark.slow
 def test_an_alarm_on_record_is_found_by_whoever_goes_on(tmp_path: Path) -> None:
     assert run(killed.watch, tmp_path, None, "an alarm", True) == -9
     assert alarms(tmp_path) == []  # it was recorded, and never left
