@@ -189,6 +189,15 @@ class TestRelease:
 
 
 class TestWatch:
+    def test_takes_many_answers_in_one_turn(self) -> None:
+        quiet = AboveThreshold(0, Fraction(1, 100), Fraction(1, 100), positives=2)
+        watch = quiet.start(granted(quiet))
+        assert watch.noisy_threshold == 0
+        assert watch.compare_all(np.array([-5, 5, -5])).tolist() == [False, True, False]
+        assert watch.compare_all(np.array([-5, 5, 5, -5])).tolist() == [False, True]
+        assert watch.positives_left == 0
+        assert watch.compare_all(np.array([5, -5])).tolist() == []
+
     def test_has_the_law_of_the_batch(self) -> None:
         answers = [0, 2, -1]
         mechanism = AboveThreshold(1, 2, 3)

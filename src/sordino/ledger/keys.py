@@ -108,7 +108,7 @@ class SigningKey:
         """Write the key to a new file that its owner alone can read; refuse to replace one that exists."""
         place = Path(path)
         try:
-            _write_new(place, f"{self._text()}\n")
+            write_new(place, f"{self._text()}\n")
         except FileExistsError:
             raise LedgerError(
                 f"{place} exists, and a key that is replaced is lost; load it, or save under another name", "SRD-L004"
@@ -178,7 +178,7 @@ def _parsed(content: bytes) -> SigningKey | None:
     return key if key._text() == text else None
 
 
-def _write_new(place: Path, text: str) -> None:
+def write_new(place: Path, text: str) -> None:
     """Write a file that its owner alone can read: whole, lasting through a loss of power, and never over another."""
     handle, scratch = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")  # with mode 600 from the start
     try:

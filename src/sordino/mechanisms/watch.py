@@ -10,6 +10,9 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sordino import noise
 from sordino.errors import ArgumentError, GrantError
 
@@ -33,6 +36,11 @@ class Watch:
         """How many positives may still be given: known to whoever has seen the answers."""
         return self._left
 
+    @property
+    def noisy_threshold(self) -> int:
+        """The secret, in steps: to be kept where nobody reads, so that a watch goes on after a restart; never shown."""
+        return self._noisy_threshold
+
     def ask(self, value: Any) -> bool:
         """Return whether `value` is above the threshold, both noisy."""
         return self.compare(answer_to_steps(self.grid, value))
@@ -49,6 +57,15 @@ class Watch:
             above = steps + self._law.draw() >= self._noisy_threshold
             self._left -= above
             return bool(above)
+
+    def compare_all(self, steps: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether each answer in steps is above, up to and with the last positive allowed; one turn for all."""
+        with self._lock:
+            above: NDArray[np.bool_] = steps + self._law.draw(steps.size) >= self._noisy_threshold
+            positive = np.flatnonzero(above)[: self._left]
+            told = steps.size if positive.size < self._left else int(positive[-1]) + 1 if self._left else 0
+            self._left -= positive.size
+            return above[:told]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(positives_left={self._left})"
