@@ -37,6 +37,8 @@ OWN_ENVIRONMENT = (
     "sordino_accuracy",
     "sordino_audit",
     "sordino_collect",
+    "sordino_collect_alerts",
+    "sordino_words",
     "sordino_estimators",
     "sordino_federation",
     "sordino_query",
