@@ -1,1 +1,110 @@
-"""Data that arrives from devices and streams: for those who must not hold what people said."""
+"""Data that arrives from devices and streams: for those who must not hold what people said.
+
+    randomizer, coins   what every way to answer has in common; coins that every language tosses alike
+    frequency/          how often each of many values is held; words that nobody listed; memory over days
+    numbers/            means, variances, distributions, vectors
+    question, survey    what is asked; of whom, how often, under which trust; price: what it costs, in words
+    device, wire        who answers, with a budget of its own in a file; reports as they travel
+    round, intake       a survey that is open and charged; reports are synced before they are acknowledged
+    shuffle/            reports mixed by somebody else before they are counted
+    prio3/              two servers that add up what neither can read
+    stream/             running totals under one charge
+    alert, pan/         sparse vector over many metrics; counts whose very state is private
+    client/             the same for browsers and Node, in JavaScript
+
+Importing this room loads none of it; each name is loaded when it is first asked for.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .alert import open_alert
+    from .alert_plan import alert
+    from .choice import frequency
+    from .device import Device
+    from .frequency.heavy_words import heavy_words
+    from .frequency.prefix_tree import PrefixTree
+    from .frequency.rappor import Rappor
+    from .frequency.rappor_decoding import decode
+    from .memory import Memoised, Renewed
+    from .metrics import metric_counts
+    from .numbers.choice import number, number_by_class, several_numbers, vector
+    from .pan.opening import density, distinct, heavy
+    from .round import open_round
+    from .stream.spec import counting, histogram, summing, top_k
+    from .stream.stream import open_stream
+    from .stream.watched import watched
+    from .survey import survey
+
+__all__ = [
+    "Device",
+    "Memoised",
+    "PrefixTree",
+    "Rappor",
+    "Renewed",
+    "alert",
+    "counting",
+    "decode",
+    "density",
+    "distinct",
+    "frequency",
+    "heavy",
+    "heavy_words",
+    "histogram",
+    "metric_counts",
+    "number",
+    "number_by_class",
+    "open_alert",
+    "open_round",
+    "open_stream",
+    "several_numbers",
+    "summing",
+    "survey",
+    "top_k",
+    "vector",
+    "watched",
+]
+
+_HOME = {
+    "Device": "device",
+    "Memoised": "memory",
+    "PrefixTree": "frequency.prefix_tree",
+    "Rappor": "frequency.rappor",
+    "Renewed": "memory",
+    "alert": "alert_plan",
+    "counting": "stream.spec",
+    "decode": "frequency.rappor_decoding",
+    "density": "pan.opening",
+    "distinct": "pan.opening",
+    "frequency": "choice",
+    "heavy": "pan.opening",
+    "heavy_words": "frequency.heavy_words",
+    "histogram": "stream.spec",
+    "metric_counts": "metrics",
+    "number": "numbers.choice",
+    "number_by_class": "numbers.choice",
+    "open_alert": "alert",
+    "open_round": "round",
+    "open_stream": "stream.stream",
+    "several_numbers": "numbers.choice",
+    "summing": "stream.spec",
+    "survey": "survey",
+    "top_k": "stream.spec",
+    "vector": "numbers.choice",
+    "watched": "stream.watched",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
