@@ -18,6 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sordino.accounting.event import Event
+from sordino.collect.estimate import Estimate
+from sordino.collect.poison import Poison
 from sordino.noise.keystream import BitSource
 
 Codes = NDArray[np.int64]
@@ -68,4 +70,32 @@ class Randomizer(Protocol):
 
     def count(self, payloads: Payloads) -> Counts:
         """Return what estimates need of well-formed payloads; counts of parts add up to the counts of all."""
+        ...
+
+    def estimate(self, counts: Counts, reports: int) -> Estimate:
+        """Return unbiased estimates from the counts of so many reports: post-processing, so free."""
+        ...
+
+    def poison(self) -> Poison:
+        """Return how far one client that lies can move one estimate at most."""
+        ...
+
+
+class FrequencyRandomizer(Randomizer, Protocol):
+    """One way to ask which of `domain` values is held; its estimates are how many hold each."""
+
+    @property
+    def domain(self) -> int:
+        """How many values there are; their codes are 0 … domain − 1."""
+        ...
+
+    def variance(self, reports: int, held: float = 0.0) -> float:
+        """Return the variance of the estimate of a value that `held` of the senders hold: known before spending."""
+        ...
+
+    def mean_squared_error(self) -> float:
+        """Return the squared error of one estimate for each report, averaged over all values, for any population.
+
+        So the average over values of the squared errors of n reports is n times it, whatever people hold.
+        """
         ...

@@ -22,12 +22,13 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
 from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
 
 
 @dataclass(frozen=True)
-class KAry:
+class KAry(Supporting):
     """One of `domain` values, as it is or as another.
 
     >>> KAry(domain=3, epsilon=1).report(2, SOURCE) in (bytes([0]), bytes([1]), bytes([2]))
@@ -52,6 +53,11 @@ class KAry:
     def truth(self) -> int:
         """How many words the true value has."""
         return WORD - (self.domain - 1) * self.lie
+
+    @property
+    def support(self) -> Support:
+        """A report supports the value that it names."""
+        return Support(Fraction(self.truth, WORD), Fraction(self.lie, WORD))
 
     @property
     def size(self) -> int:
