@@ -1,8 +1,8 @@
 """A device: whoever answers, with an account of its own in a file, per survey and day, that refuses beyond it.
 
-**Guarantee**: no report leaves before what it costs is in the file and synced; so whatever crashes, and however many
-processes share the file, at most `per_day` reports of a survey leave on a day, at most `per_day · days` ever, and, where
-the device has a cap of its own, no more ε on one day in all surveys together.
+**Guarantee**: no report leaves before what it costs is in the file and synced. So, whatever crashes and however many
+processes share the file, at most `per_day` reports of a survey leave on a day and at most `per_day · days` ever, and,
+where the device has a cap of its own, no more ε on one day in all surveys together.
 **Assumes**: nobody puts an older copy of the file back. A clock that is set back opens no day anew; one that is set
 forward opens days early, and never more reports in all.
 """
@@ -184,7 +184,7 @@ def _check(found: Any) -> None:
 
 
 def _is_day(given: Any) -> bool:
-    return given == "" or date.fromisoformat(given).isoformat() == given
+    return bool(given == "" or date.fromisoformat(given).isoformat() == given)
 
 
 def _write(path: Path, book: Plain) -> None:

@@ -204,7 +204,7 @@ class Intake:
         sync_directory(self._folder)
 
     def _take_back(self) -> None:
-        """Cut off a frame that could not be written or synced, and go on in another segment: this one is not trusted."""
+        """Cut off a frame that could not be written or synced, and go on in another segment."""
         if self._segment is None:
             return
         with suppress(OSError):

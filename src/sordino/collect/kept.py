@@ -10,8 +10,9 @@ import fcntl
 import os
 import struct
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +58,7 @@ def _write(folder: Path, path: Path, digest: bytes, size: int) -> None:
     with open(scratch, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         # Ids are random, so neither a dictionary nor statistics of them are worth their bytes.
         with pq.ParquetWriter(file, schema, use_dictionary=False, write_statistics=False) as writer:
-            for low, high in zip(edges[:-1], edges[1:], strict=True):
+            for low, high in pairwise(edges):
                 rows = _unique(_between(segments, head, width, int(low), int(high)), width)
                 for start in range(0, len(rows), _BATCH_ROWS):
                     writer.write_batch(_batch(rows[start : start + _BATCH_ROWS], schema))
@@ -97,14 +98,13 @@ def _batch(rows: Records, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def batches(path: Path) -> Iterator[pa.RecordBatch]:
+def batches(path: Path | str) -> Iterator[pa.RecordBatch]:
     """Yield the payloads that Parquet holds (a file, or a pattern of files), batch by batch, by DuckDB."""
     import duckdb
 
     with duckdb.connect(config={"preserve_insertion_order": False}) as connection:
-        yield from connection.execute("SELECT payload FROM read_parquet(?)", [str(path)]).fetch_record_batch(
-            _BATCH_ROWS
-        )
+        reader = connection.sql("SELECT payload FROM read_parquet(?)", params=[str(path)]).to_arrow_reader(_BATCH_ROWS)
+        yield from cast("Iterable[pa.RecordBatch]", reader)
 
 
 def counted(way: Randomizer, payloads: Iterable[pa.RecordBatch]) -> tuple[int, Counts]:

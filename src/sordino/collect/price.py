@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sordino.accounting.approximate import own_delta
 from sordino.accounting.budget import Budget
@@ -22,7 +22,7 @@ from .wire import HEADER
 if TYPE_CHECKING:
     from .survey import Survey
 
-_LARGEST = Fraction(10**7)
+_LARGEST = Fraction(4 * 10**6)
 """More than any survey costs: reports and ε of each are bounded."""
 
 
@@ -40,10 +40,10 @@ class Price:
     unit: str
     size: int
     people: int | None
-    error: Any
-    """The standard error to expect, as the question tells it; None where no number of people was given."""
-    poison: Any
-    """How far one in a hundred of them can move an estimate; None where no number of people was given."""
+    standard_error: float | None
+    """To expect of an estimate, for a value that nobody holds; None where no number of people was given."""
+    poison: float
+    """How far each client that lies can move an estimate, whatever it sends."""
 
     @classmethod
     def of(cls, survey: Survey, people: int | None) -> Price:
@@ -61,8 +61,8 @@ class Price:
             survey.unit.name,
             HEADER + survey.randomizer.size,
             count,
-            None if count is None else survey.asks.error(count),
-            None if count is None else survey.asks.poison(count, -(-count // 100)),
+            None if count is None else _standard_error(survey, count),
+            survey.randomizer.poison().shift(1),
         )
 
     @property
@@ -89,10 +89,16 @@ class Price:
                 f"{float(self.delta):g}; ε = {_number(self.epsilon_report)} should the one who mixes not be honest."
             )
         if self.people is not None:
-            said.append(
-                f"With {self.people:,} reports: {self.error}. One in a hundred who lie together: {self.poison}."
-            )
+            said.append(self._worth(self.people))
         return " ".join(said)
+
+    def _worth(self, people: int) -> str:
+        error = "" if self.standard_error is None else f"estimates are about {self.standard_error:,.0f} off, and "
+        liars = -(-people // 100)
+        return (
+            f"With {people:,} reports, {error}{liars:,} of them that lie together can move one by "
+            f"{math.ceil(liars * self.poison):,}."
+        )
 
     def __str__(self) -> str:
         return self.words()
@@ -104,6 +110,12 @@ def budget_of(event: Event) -> Budget:
     share = {"own_delta_share": Fraction(1)} if delta else {}
     whole_price = Filter.open(Budget(epsilon=_LARGEST, delta=delta, **share)).charge(event)
     return Budget(epsilon=Fraction(whole_price[-1], PER_EPSILON), delta=delta, **share)
+
+
+def _standard_error(survey: Survey, people: int) -> float | None:
+    """Return what the randomizer knows before anything is spent; None where it depends on what people hold."""
+    variance = getattr(survey.randomizer, "variance", None)
+    return None if variance is None else math.sqrt(variance(people))
 
 
 def _number(given: Fraction | float) -> str:

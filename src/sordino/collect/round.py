@@ -7,18 +7,23 @@ whole, once, and is shown once: two looks at n and n + 1 reports would show one.
 
 from __future__ import annotations
 
+import os
 import tempfile
+import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 from sordino.accounting.work import Work
 from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError
+from sordino.ledger.keys import sync_directory
 
+from .estimate import Estimate
 from .intake import Intake, is_closed
 from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
@@ -46,9 +51,9 @@ class Closed:
     """Where the reports are, in Parquet; None where they lay in memory's stead and are gone."""
     receipt: Any = None
 
-    def estimate(self) -> Any:
+    def estimate(self) -> Estimate:
         """Return what the counts say, with intervals."""
-        return self.survey.asks.estimate(self.counts, self.reports)
+        return self.survey.randomizer.estimate(self.counts, self.reports)
 
 
 class Round:
@@ -57,9 +62,11 @@ class Round:
     def __init__(self, survey: Survey, work: Work, folder: Path | None = None) -> None:
         self.survey = survey
         self._work = work
-        self._scratch = None if folder is not None else tempfile.TemporaryDirectory(prefix="sordino-round-")
-        self._folder = folder or Path(self._scratch.name if self._scratch else "")
+        self._folder = folder or Path(tempfile.mkdtemp(prefix="sordino-round-"))
+        # In memory's stead: what is left of it goes with the round, quietly.
+        self._scratch = None if folder is not None else weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
         self._closed: Closed | None = None
+        _write_down(self._folder, work.id)
 
     @cached_property
     def intake(self) -> Intake:
@@ -78,8 +85,8 @@ class Round:
         """
         if self.survey.trust != LOCAL:
             raise ArgumentError(
-                "a shuffled survey takes whole batches from the one who shuffles, and no single reports: in their order "
-                "of arrival they would cost more; use take_shuffled",
+                "a shuffled survey takes whole batches from the one who shuffles, and no single reports: in the order "
+                "of their arrival they would cost more; use take_shuffled",
                 "SRD-C713",
             )
         return self._take(reports)
@@ -111,12 +118,12 @@ class Round:
             taken += len(read.records)
         return Taken(taken, dict(wrong))
 
-    def estimate(self) -> Any:
+    def estimate(self) -> Estimate:
         """Return what the reports so far say; under local trust alone."""
         if self.survey.trust != LOCAL:
             raise ArgumentError("a shuffled batch is shown once, when it is closed", "SRD-C713")
         reports, counts = self.intake.counts()
-        return self.survey.asks.estimate(counts, reports)
+        return self.survey.randomizer.estimate(counts, reports)
 
     def close(self) -> Closed:
         """Take no more, keep the reports in Parquet, count them, and settle the digest of the counts."""
@@ -129,7 +136,7 @@ class Round:
             kept = path if self._scratch is None else None
             self._closed = Closed(self.survey, reports, counts, kept, settled.receipt)
             if self._scratch is not None:
-                self._scratch.cleanup()
+                self._scratch()
         return self._closed
 
     def leave(self) -> None:
@@ -142,6 +149,7 @@ class Round:
 
 
 _AT_ONCE = 5000
+_WORK = "charge"
 
 
 def _body(given: Report | bytes | str) -> bytes | None:
@@ -171,9 +179,33 @@ def open_round(
 
 def closed_round(survey: Survey, folder: Path, receipt: Any = None) -> Closed:
     """Return a round that was closed before, from its folder: nothing is charged."""
+    if not is_closed(folder):
+        raise ArgumentError(f"round {survey.round} of {survey.name!r} was not closed; close it first", "SRD-C713")
     path = keep(folder, survey.digest, survey.randomizer)
     reports, counts = counted(survey.randomizer, batches(path))
     return Closed(survey, reports, counts, path, receipt)
+
+
+def work_of(folder: Path) -> str | None:
+    """Return the id of the charge under which a folder's round was opened, None if there is none."""
+    try:
+        return (folder / _WORK).read_text(encoding="ascii")
+    except FileNotFoundError:
+        return None
+
+
+def _write_down(folder: Path, work: str) -> None:
+    """Write down, once, under which charge a round was opened, before a report is taken."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if work_of(folder) == work:
+        return
+    with open(folder / f"{_WORK}.part", "w", encoding="ascii") as file:
+        file.write(work)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(folder / f"{_WORK}.part", folder / _WORK)
+    sync_directory(folder)
+    sync_directory(folder.parent)
 
 
 def check_account(budget: Any, survey: Survey) -> None:

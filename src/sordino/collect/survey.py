@@ -172,8 +172,8 @@ def _check(found: Survey) -> None:
         )
     if shuffled and found.reports != 1:
         raise ArgumentError(
-            "a shuffled survey takes one report of each participant: two in one batch would cost more than two batches; "
-            "give per_day=1 and days=1, and open a round for each day",
+            "a shuffled survey takes one report of each participant, as two in one batch would cost more than two "
+            "batches; give per_day=1 and days=1, and open a round for each day",
             "SRD-C714",
         )
 
