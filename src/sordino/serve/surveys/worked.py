@@ -1,0 +1,61 @@
+"""Rounds in a service: opened by a charge, looked at while they last (local trust alone), closed once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sordino.data.account import DataAccount
+from sordino.serve.kinds.kind import Plain, StillOpen
+
+from .declared import Declared
+
+if TYPE_CHECKING:
+    from sordino.collect.estimate import Estimate
+    from sordino.collect.round import Closed, Round
+    from sordino.collect.survey import Survey
+
+_MOST_SHOWN = 1000
+
+
+def opened(data: DataAccount[Declared], work: str | None, folder: Path) -> StillOpen:
+    """Charge a round and open it."""
+    from sordino.collect.plan import RoundPlan
+    from sordino.collect.round import Round, over, work_of
+
+    survey = data.protected.survey
+    if work is None and work_of(folder) is not None:
+        raise over(survey)
+    plan = RoundPlan(survey)
+    found = data.begin(plan) if work is None else data.resume(work, plan)
+    live = Round(survey, found, folder)
+    return StillOpen(live.id, {"digest": survey.digest.hex(), "words": survey.price().words()}, live)
+
+
+def estimated(survey: Survey, estimate: Estimate) -> Plain:
+    """Return estimates with their intervals, as JSON can hold them; the largest first, if there are very many."""
+    names = survey.asks.values
+    shown = sorted(range(len(estimate.values)), key=lambda code: -estimate.values[code])[:_MOST_SHOWN]
+    intervals = estimate.intervals(0.95)
+    rows = [
+        {
+            "value": str(code) if names is None else names[code],
+            "estimate": float(estimate.values[code]),
+            "standard_error": float(estimate.standard_errors[code]),
+            "low": float(intervals[code, 0]),
+            "high": float(intervals[code, 1]),
+        }
+        for code in sorted(shown)
+    ]
+    return {"reports": estimate.reports, "confidence": 0.95, "values": rows}
+
+
+def look(live: Round, _: Mapping[str, Any]) -> Plain:
+    """Return what reports so far say."""
+    return estimated(live.survey, live.estimate())
+
+
+def finish(live: Round) -> Closed:
+    """Close a round."""
+    return live.close()
