@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from sordino.errors import ArgumentError
-from sordino.noise.keystream import Words
+from sordino.noise.keystream import BitSource, Words
 
 WORD = 2**64
 """How many words there are: the denominator of every chance."""
@@ -44,6 +44,13 @@ def at_least(chance: Fraction) -> int:
 def at_most(chance: Fraction) -> int:
     """Return the largest number of words whose share is at most `chance`."""
     return chance.numerator * WORD // chance.denominator
+
+
+def below(limit: int, source: BitSource) -> int:
+    """Return a number uniform on 0 … limit − 1, exactly: a word of the last 2⁶⁴ mod `limit` gives way to the next."""
+    while (word := source.word()) >= WORD - WORD % limit:
+        pass
+    return word % limit
 
 
 class Replayed:

@@ -22,6 +22,7 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
 from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
@@ -62,7 +63,7 @@ class KAry(Supporting):
     @property
     def size(self) -> int:
         """As many bytes as a value takes."""
-        return max(1, ((self.domain - 1).bit_length() + 7) // 8)
+        return bytes_below(self.domain)
 
     def event(self) -> Event:
         """Return one randomized response."""
@@ -88,17 +89,12 @@ class KAry(Supporting):
         lied = place < self.domain - 1
         told = np.where(lied, values + 1 + place, values)
         told[told >= self.domain] -= self.domain
-        return np.ascontiguousarray(told.astype("<i8")[:, None].view(np.uint8)[:, : self.size])
+        return written(told, self.size)
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a value of the domain."""
-        return self._told(payloads) < self.domain
+        return read(payloads) < self.domain
 
     def count(self, payloads: Payloads) -> Counts:
         """Return how many reports name each value."""
-        return np.bincount(self._told(payloads), minlength=self.domain).astype(np.int64)
-
-    def _told(self, payloads: Payloads) -> Codes:
-        wide = np.zeros((len(payloads), 8), dtype=np.uint8)
-        wide[:, : self.size] = payloads
-        return wide.view("<i8")[:, 0].astype(np.int64)
+        return np.bincount(read(payloads), minlength=self.domain).astype(np.int64)
