@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.question import Named
+from sordino.collect.choice import frequency
 from sordino.collect.survey import Survey, survey
 from sordino.collect.wire import HEADER, ID
 from sordino.noise.keystream import SOURCE
@@ -17,7 +16,8 @@ PETS = ("cat", "dog", "hén")
 
 
 def pets(**words: Any) -> Survey:
-    return survey("pets", Named(PETS, KAry(domain=3, epsilon=words.pop("epsilon", 2))), **words)
+    asks = frequency(PETS, epsilon=words.pop("epsilon", 2), way=words.pop("way", "k-ary"))
+    return survey(words.pop("name", "pets"), asks, **words)
 
 
 def bodies(asked: Survey, codes: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from collect.surveys import pets
 
+from collect.surveys import pets
 from sordino.collect import device as module
 from sordino.collect.device import Device
 from sordino.errors import ArgumentError, BudgetError
@@ -36,7 +36,7 @@ def test_a_day_and_the_whole_are_capped(tmp_path, clock):
         with pytest.raises(BudgetError, match="SRD-C707"):
             device.report(poll, "cat")
     clock("2026-11-20")
-    with pytest.raises(BudgetError, match="all 4 reports.*SRD-C707"):
+    with pytest.raises(BudgetError, match=r"all 4 reports.*SRD-C707"):
         Device(tmp_path / "device.json").report(poll, "cat")
     assert device.report(pets(per_day=2, days=2, round=2), "cat")  # another survey, charged anew in the ledger
 
@@ -53,7 +53,7 @@ def test_a_device_may_cap_all_surveys_of_a_day_together(tmp_path, clock):
     device = Device(tmp_path / "device.json", epsilon_per_day=5)
     device.report(pets(), "cat")
     device.report(pets(round=2), "cat")
-    with pytest.raises(BudgetError, match="own share.*SRD-C707"):
+    with pytest.raises(BudgetError, match=r"own share.*SRD-C707"):
         device.report(pets(round=3), "cat")
     clock("2026-11-19")
     device.report(pets(round=3), "cat")
@@ -61,7 +61,7 @@ def test_a_device_may_cap_all_surveys_of_a_day_together(tmp_path, clock):
 
 def test_what_is_no_answer_costs_nothing(tmp_path):
     poll, device = pets(), Device(tmp_path / "device.json")
-    with pytest.raises(ArgumentError, match="SRD-C706"):
+    with pytest.raises(ArgumentError, match="SRD-C104"):
         device.report(poll, "owl")
     assert device.left(poll) == 1
 
@@ -81,7 +81,8 @@ def test_the_file_is_private_synced_and_holds_no_answer(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{}", "[]", "null", '{"form":1,"day":"","spent":"-1","surveys":{}}', '{"form":2,"day":"","spent":"0","surveys":{}}',
+    ["", "{}", "[]", "null", '{"form":1,"day":"","spent":"-1","surveys":{}}',
+     '{"form":2,"day":"","spent":"0","surveys":{}}',
      '{"form":1,"day":"tomorrow","spent":"0","surveys":{}}', '{"form":1,"day":"","spent":"1/0","surveys":{}}',
      '{"form":1,"day":"","spent":"0","surveys":{"00":{"day":"","today":0,"sent":0,"state":null}}}'],
 )  # fmt: skip
@@ -127,7 +128,8 @@ def test_threads_and_processes_share_one_account(tmp_path):
 
     code = (
         "import sys; sys.path.insert(0, sys.argv[2])\n"
-        "from collect.surveys import pets; from sordino.collect.device import Device; from sordino.errors import BudgetError\n"
+        "from collect.surveys import pets; from sordino.collect.device import Device\n"
+        "from sordino.errors import BudgetError\n"
         "n = 0\n"
         "for _ in range(4):\n"
         "    try: Device(sys.argv[1]).report(pets(per_day=5, days=1), 'cat'); n += 1\n"
@@ -136,7 +138,7 @@ def test_threads_and_processes_share_one_account(tmp_path):
     )
     here = str(Path(__file__).parents[1])
     command = [sys.executable, "-c", code, str(tmp_path / "device.json"), here]
-    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]
+    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(2)]  # noqa: S603
     threads = [threading.Thread(target=answer) for _ in range(3)]
     for each in threads:
         each.start()

@@ -1,4 +1,4 @@
-"""The intake: acknowledged is on the disk, once, whatever is killed; damaged is told; closed is closed for everybody."""
+"""The intake: acknowledged is on the disk, once, whatever is killed; damage is told; closed is closed for all."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from collect.surveys import bodies, pets
 
+from collect.surveys import bodies, pets
 from sordino.collect import intake as module
 from sordino.collect.intake import Intake
 from sordino.collect.kept import batches, counted, keep
@@ -154,7 +154,7 @@ def test_many_reports_are_sorted_in_passes(tmp_path, monkeypatch):
     assert kept(tmp_path) == sorted(map(bytes, rows[:, :16]))
 
 
-def test_parquet_of_any_engine_gives_the_same_counts(tmp_path):
+def test_parquet_of_any_engine_gives_the_same_counts():
     import pyarrow as pa
 
     rows = records(1000)
@@ -189,7 +189,7 @@ def killed(tmp_path, times):
     command = [sys.executable, "-c", BRINGING, str(folder), str(Path(__file__).parents[1]), str(tmp_path / "rows.npy")]
     acknowledged = 0
     for attempt in range(times):
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603
         for line in process.stdout:
             acknowledged = max(acknowledged, int(line))
             if int(line) >= 30 * (attempt + 1):

@@ -6,9 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from collect.surveys import bodies, files_of, pets
 
 import sordino as so
+from collect.surveys import bodies, files_of, pets
 from sordino.accounting.account import Account, unlimited
 from sordino.accounting.budget import Budget
 from sordino.collect.device import Device
@@ -57,7 +57,7 @@ def test_a_round_goes_on_after_a_restart_under_its_charge(tmp_path):
             assert sum(isinstance(entry, Reserved) for entry in house.ledger.entries()) == 1
     with so.open(tmp_path / "budget.db") as house:
         assert house.collect(poll).close().reports == 300
-        with pytest.raises(ArgumentError, match="round=2.*SRD-C705"):
+        with pytest.raises(ArgumentError, match=r"round=2.*SRD-C705"):
             house.collect(poll)
         with pytest.raises(BudgetError, match="SRD-B001"):
             house.collect(pets(round=2))

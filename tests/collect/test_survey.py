@@ -8,13 +8,12 @@ import math
 from fractions import Fraction
 
 import pytest
-from collect.surveys import PETS, pets
 
+from collect.surveys import pets
 from sordino.accounting import events
 from sordino.accounting.account import Account
 from sordino.collect.frequency.k_ary import KAry
 from sordino.collect.price import budget_of
-from sordino.collect.question import Named
 from sordino.collect.survey import survey
 from sordino.errors import ArgumentError
 
@@ -55,7 +54,7 @@ def test_whatever_devices_and_servers_act_upon_is_in_the_digest():
     words += [{"trust": "shuffled", "batch": 10, "delta": "1e-6"}, {"trust": "shuffled", "batch": 11, "delta": "1e-6"}]
     found = [pets(**each).digest for each in words]
     found.append(survey("pets", KAry(domain=3, epsilon=2)).digest)
-    found.append(survey("pet", Named(PETS, KAry(domain=3, epsilon=2))).digest)
+    found += [pets(name="pet").digest, pets(way="unary").digest]
     assert len(set(found)) == len(found)
 
 
@@ -88,12 +87,6 @@ def test_mistakes_of_owners_are_refused_with_a_remedy(words, code):
     with pytest.raises(ArgumentError) as refusal:
         pets(**words)
     assert refusal.value.code == code
-
-
-@pytest.mark.parametrize("values", [("cat", "cat", "dog"), ("cat", "dog"), ("cat", "dog", ""), ("é", "é", "x")])
-def test_values_are_different_texts_as_many_as_codes(values):
-    with pytest.raises(ArgumentError, match="SRD-C714"):
-        Named(values, KAry(domain=3, epsilon=1))
 
 
 def test_what_is_no_way_to_answer_is_refused():

@@ -7,8 +7,9 @@ device       who answers, with an account of its own in a file; wire: reports as
 round        a survey that is open and charged; intake: synced before it is acknowledged; kept: Parquet
 """
 
+from .choice import frequency
 from .device import Device
 from .round import open_round
 from .survey import survey
 
-__all__ = ["Device", "open_round", "survey"]
+__all__ = ["Device", "frequency", "open_round", "survey"]

@@ -114,6 +114,10 @@ class Intake:
         if not waiting:
             done(refused(STALE) if self.closed else None)
 
+    def knows(self, records: Records) -> bool:
+        """Return whether all of these were taken before, or are being taken."""
+        return all(bytes(each[:ID]) in self._seen for each in records)
+
     def counts(self) -> tuple[int, Counts]:
         """Return how many reports came so far, to every process, each once, and their counts."""
         with locked(self._folder, fcntl.LOCK_SH), self._changed:

@@ -93,7 +93,8 @@ class Survey:
             "epsilon": str(self.randomizer.epsilon),
             "batch": self.batch,
             "delta": None if self.delta is None else str(self.delta),
-            "asks": _plain(self.asks.public()),
+            "values": None if self.asks.values is None else list(self.asks.values),
+            "randomizer": _plain(self.randomizer.public()),
         }
 
     @cached_property

@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sordino.errors import SordinoError
@@ -18,7 +17,7 @@ from sordino.serve.refusals import UnknownError
 
 from .codes import Codes
 from .declared import CODES, Declared
-from .rounds import FOLDER, open_charge
+from .rounds import open_charge
 
 if TYPE_CHECKING:
     from sordino.collect.intake import Intake
@@ -51,15 +50,15 @@ class Rounds:
         self._found: dict[str, AtHand] = {}
         self._lock = threading.Lock()
 
-    def known(self, name: str) -> AtHand | None:
-        """Return a round that was seen to be open just now; None if it must be looked for (`look`)."""
+    def known(self, name: str, within: float = _SECONDS) -> AtHand | None:
+        """Return a round that was seen to be open so few seconds ago; None if it must be looked for (`look`)."""
         found = self._found.get(name)
-        return found if found is not None and time.monotonic() - found.seen < _SECONDS else None
+        return found if found is not None and time.monotonic() - found.seen < within else None
 
-    def look(self, name: str) -> AtHand:
+    def look(self, name: str, within: float = _SECONDS) -> AtHand:
         """Return a round that is open, or raise if there is none; may wait for the ledger."""
         with self._lock:
-            if (found := self.known(name)) is not None:
+            if (found := self.known(name, within)) is not None:
                 return found
             declared = declared_as(self._house, name)
             before = self._found.get(name)
@@ -81,13 +80,13 @@ class Rounds:
         from sordino.collect.round import work_of
         from sordino.collect.wire import STALE, refused
 
-        survey, folder = declared.survey, folder_of(self._house, declared)
+        survey, folder = declared.survey, declared.folder
         if open_charge(self._house.ledger, survey) is None or is_closed(folder):
             raise refused(STALE)
         former = frozenset(
             bytes.fromhex(each.name) for each in folder.parent.glob("*") if work_of(each) and each != folder
         )
-        codes = Codes(codes_of(self._house, declared)) if declared.intake == CODES else None
+        codes = Codes(declared.codes) if declared.intake == CODES else None
         return AtHand(declared, Intake(folder, survey.digest, survey.randomizer), codes, former, time.monotonic())
 
     def _drop(self, name: str) -> None:
@@ -106,13 +105,3 @@ def declared_as(house: Premises, name: str) -> Declared:
     if not isinstance(found, Declared):
         raise UnknownError("there is no such survey here")
     return found
-
-
-def folder_of(house: Premises, declared: Declared) -> Path:
-    """Return where the reports of a round lie."""
-    return house.settings.beside.resolve() / FOLDER / declared.name / declared.survey.digest.hex()
-
-
-def codes_of(house: Premises, declared: Declared) -> Path:
-    """Return where the codes of a round lie: apart from its reports."""
-    return house.settings.beside.resolve() / FOLDER / "codes" / f"{declared.survey.digest.hex()}.codes"

@@ -13,7 +13,7 @@
     trust: local               # or shuffled, with batch and delta
     round: 1                   # the next one to ask again, once a round is closed
     intake: open               # or codes: each report needs a one-time code
-    protocol: k-ary            # may be left out
+    way: k-ary                 # to answer; the best one if left out
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from sordino.collect.survey import Survey
 
 OPEN, CODES = "open", "codes"
+FOLDER = "surveys"
 _OF_SURVEY = ("question", "per_day", "days", "trust", "round", "batch", "delta", "group")
-_WORDS = ("values", "epsilon", "protocol", "intake", *_OF_SURVEY)
+_WORDS = ("values", "epsilon", "way", "intake", *_OF_SURVEY)
 MOST_VALUES = 10_000
 
 
@@ -44,6 +45,8 @@ class Declared:
 
     survey: Survey
     intake: str
+    directory: Path
+    """Where the service has its data; reports lie in it, too."""
 
     @property
     def name(self) -> str:
@@ -60,15 +63,29 @@ class Declared:
         """Replace-one: who takes part is public, what they hold is not."""
         return self.survey.neighbours
 
+    @property
+    def folder(self) -> Path:
+        """Where the reports of a round lie."""
+        return self.directory / FOLDER / self.name / self.survey.digest.hex()
+
+    @property
+    def codes(self) -> Path:
+        """Where the codes of a round lie: apart from its reports."""
+        return self.directory / f"{FOLDER}.codes" / f"{self.survey.digest.hex()}.codes"
+
     def public(self) -> dict[str, Any]:
         """Return what everybody is told."""
         found = self.survey
-        asked = {"question": found.question, "values": list(found.asks.values or ()), "round": found.round}
+        asked = {
+            "question": found.question,
+            "values": [str(each) for each in found.asks.values or ()],
+            "round": found.round,
+        }
         often = {"per_day": found.per_day, "days": found.days, "trust": found.trust, "intake": self.intake}
         return asked | often | {"protocol": found.randomizer.protocol, "words": found.price().words()}
 
 
-def read(plain: Mapping[str, Any], _: Path) -> Declared:
+def read(plain: Mapping[str, Any], directory: Path) -> Declared:
     """Return what declarations say; opens nothing."""
     from sordino.collect.survey import survey
 
@@ -79,16 +96,14 @@ def read(plain: Mapping[str, Any], _: Path) -> Declared:
         )
     words = {name: rest[name] for name in _OF_SURVEY if rest.get(name) is not None}
     found = survey(said.name, _asks(rest), unit=said.unit.name, **words)
-    return Declared(found, one_of("intake", rest.get("intake", OPEN), (OPEN, CODES)))
+    return Declared(found, one_of("intake", rest.get("intake", OPEN), (OPEN, CODES)), directory)
 
 
 def _asks(rest: Mapping[str, Any]) -> Any:
-    """Return the question that values, ε and the protocol make."""
-    from sordino.collect.frequency.k_ary import KAry
-    from sordino.collect.question import Named
+    """Return the question that values and ε make, by the best way to answer or by the one that is named."""
+    from sordino.collect.choice import frequency
 
     values = rest["values"]
     if not isinstance(values, list) or not 2 <= len(values) <= MOST_VALUES:
         raise ArgumentError(f"values must be a list of 2 to {MOST_VALUES:,} texts, each once", "SRD-C714")
-    one_of("protocol", rest.get("protocol", KAry.protocol), (KAry.protocol,))
-    return Named(tuple(str(each) for each in values), KAry(domain=len(values), epsilon=rest["epsilon"]))
+    return frequency(values, epsilon=rest["epsilon"], way=rest.get("way"))

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 _PATH = re.compile(r"/api/v1/surveys/([^/]{1,200})/reports")
 _STATUS = {"SRD-C705": 409, "SRD-C710": 429, "SRD-C711": 503}
+_ELSEWHERE = ("SRD-C703", "SRD-C705")
+_JUST_NOW = 0.02
 _MOST_WAITING = 2048
 _SECONDS_TO_SEND = 30
 _HEADERS = [
@@ -85,10 +87,7 @@ class Intakes:
             body = await asyncio.wait_for(self._read(receive), _SECONDS_TO_SEND)
             if body is None:
                 return _refusal("SRD-S006", "the request is larger than this service takes", 413)
-            open_now = self._rounds.known(name)
-            if open_now is None:
-                open_now = await asyncio.get_running_loop().run_in_executor(None, self._rounds.look, name)
-            return await _taken(open_now, body, dict(scope["headers"]))
+            return await self._taken(name, body, dict(scope["headers"]))
         except SordinoError as error:
             return _refusal(error.code, error.message, _STATUS.get(error.code) or status_of(error))
         except TimeoutError:
@@ -96,6 +95,17 @@ class Intakes:
         except Exception as error:  # whatever went wrong inside becomes mute here, as at the common door
             tell_failure("an intake failed inside", error, debug=self._service.settings.debug, request="intake")
             return _refusal(*MUTE, 500)
+
+    async def _taken(self, name: str, body: bytes, headers: dict[bytes, bytes]) -> tuple[int, bytes]:
+        """Return the acknowledgement; a report of another round may be one of a round that was opened just now."""
+        look = asyncio.get_running_loop().run_in_executor
+        known = self._rounds.known(name)
+        found: AtHand = await look(None, self._rounds.look, name) if known is None else known
+        read = _read_as(found, body, headers.get(b"content-type", b""))
+        if any(code in _ELSEWHERE for _, code in read.refused) and self._rounds.known(name, _JUST_NOW) is None:
+            found = await look(None, self._rounds.look, name, _JUST_NOW)
+            read = _read_as(found, body, headers.get(b"content-type", b""))
+        return await _acknowledged(found, read, headers)
 
     async def _read(self, receive: Receive) -> bytes | None:
         """Return the whole body, None if it is too large."""
@@ -113,9 +123,8 @@ class Intakes:
         return b"".join(parts)
 
 
-async def _taken(found: AtHand, body: bytes, headers: dict[bytes, bytes]) -> tuple[int, bytes]:
+async def _acknowledged(found: AtHand, read: Batch, headers: dict[bytes, bytes]) -> tuple[int, bytes]:
     """Return the acknowledgement once everything that may be counted is on the disk."""
-    read = _read_as(found, body, headers.get(b"content-type", b""))
     if not len(read.records):
         code = read.refused[0][1]
         return _refusal(code, _words(code), _STATUS.get(code, 422))
@@ -151,7 +160,10 @@ async def _synced(found: AtHand, records: Any) -> None:
         if not waited.done():
             waited.set_result(None) if error is None else waited.set_exception(error)
 
-    found.intake.submit(records, lambda error: loop.call_soon_threadsafe(settle, error) and None)
+    def synced(error: SordinoError | None) -> None:
+        loop.call_soon_threadsafe(settle, error)
+
+    found.intake.submit(records, synced)
     await waited
 
 

@@ -61,7 +61,7 @@ def _open_work() -> OpenWork:
 def _shapes() -> Shapes:
     from .shapes import Opened, PricedRound
 
-    return Shapes(Opened, PricedRound, dict[str, Any])
+    return Shapes(Opened, PricedRound)
 
 
 def _pages() -> Any:
@@ -74,12 +74,6 @@ def _intake() -> Any:
     from .intake import Intakes
 
     return Intakes
-
-
-def _commands() -> tuple[str, Any]:
-    from .commands import app
-
-    return "survey", app
 
 
 def _about(told: Mapping[str, Any]) -> Page:
@@ -108,5 +102,4 @@ SURVEY = Kind(
     shapes=_shapes,
     pages=_pages,
     beside=_intake,
-    commands=_commands,
 )

@@ -16,11 +16,11 @@ from sordino.ledger.account import LedgerAccount, ReplayedError
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
 
+from .declared import FOLDER
+
 if TYPE_CHECKING:
     from sordino.collect.round import Closed, Round
     from sordino.collect.survey import Survey
-
-FOLDER = "surveys"
 
 
 def collect(house: Any, survey: Survey, budget: Budget | None, who: str) -> Round:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from pydantic import BaseModel
-
 from sordino.serve.api.models import Body, Name
+from sordino.serve.api.shapes import Priced
 
 
 class Opened(Body):
@@ -16,11 +13,9 @@ class Opened(Body):
     project: Name | None = None
 
 
-class PricedRound(BaseModel):
-    """What a round costs each participant."""
+class PricedRound(Priced):
+    """What a round costs each participant, also in plain words."""
 
     words: str
     reports: int
     round: int
-    fits: bool
-    policy: dict[str, Any]

@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sordino.collect.plan import Counted, RoundPlan
+from sordino.collect.survey import LOCAL
 from sordino.data.account import DataAccount
+from sordino.errors import ArgumentError
 from sordino.serve.kinds.kind import Plain, StillOpen
 
 from .declared import Declared
 
 if TYPE_CHECKING:
     from sordino.collect.estimate import Estimate
-    from sordino.collect.round import Closed, Round
+    from sordino.collect.round import Round
     from sordino.collect.survey import Survey
 
 _MOST_SHOWN = 1000
 
 
-def opened(data: DataAccount[Declared], work: str | None, folder: Path) -> StillOpen:
+def opened(data: DataAccount[Declared], work: str | None) -> StillOpen:
     """Charge a round and open it."""
-    from sordino.collect.plan import RoundPlan
     from sordino.collect.round import Round, over, work_of
 
-    survey = data.protected.survey
+    survey, folder = data.protected.survey, data.protected.folder
     if work is None and work_of(folder) is not None:
         raise over(survey)
+    if survey.trust != LOCAL:
+        raise ArgumentError(
+            "a service takes reports under local trust alone until somebody else shuffles for it: shuffled by its own "
+            "hands they would cost more than is charged; declare trust: local",
+            "SRD-C713",
+        )
     plan = RoundPlan(survey)
     found = data.begin(plan) if work is None else data.resume(work, plan)
     live = Round(survey, found, folder)
@@ -40,7 +47,7 @@ def estimated(survey: Survey, estimate: Estimate) -> Plain:
     intervals = estimate.intervals(0.95)
     rows = [
         {
-            "value": str(code) if names is None else names[code],
+            "value": str(code if names is None else names[code]),
             "estimate": float(estimate.values[code]),
             "standard_error": float(estimate.standard_errors[code]),
             "low": float(intervals[code, 0]),
@@ -51,11 +58,18 @@ def estimated(survey: Survey, estimate: Estimate) -> Plain:
     return {"reports": estimate.reports, "confidence": 0.95, "values": rows}
 
 
+def resume(data: DataAccount[Declared], _: Any, work: str) -> Round:
+    """Go on with a round by its id, after a restart."""
+    found: Round = opened(data, work).live
+    return found
+
+
 def look(live: Round, _: Mapping[str, Any]) -> Plain:
     """Return what reports so far say."""
     return estimated(live.survey, live.estimate())
 
 
-def finish(live: Round) -> Closed:
-    """Close a round."""
-    return live.close()
+def finish(live: Round) -> Counted:
+    """Close a round; what is settled is how many reports there were, and the digest of their counts."""
+    closed = live.close()
+    return Counted.of(closed.survey, closed.reports, closed.counts).with_receipt(closed.receipt)
