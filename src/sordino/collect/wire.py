@@ -44,7 +44,11 @@ HEADER = 1 + DIGEST + ID
 MOST_AT_ONCE = 10_000
 """Reports in one batch."""
 
-MALFORMED, WRONG_LENGTH, FOREIGN, OUT_OF_DOMAIN, STALE = (f"SRD-C70{number}" for number in range(1, 6))
+MALFORMED = "SRD-C701"
+WRONG_LENGTH = "SRD-C702"
+FOREIGN = "SRD-C703"
+OUT_OF_DOMAIN = "SRD-C704"
+STALE = "SRD-C705"
 WORDS = {
     MALFORMED: "this is no report of this version; send what a client of this version makes",
     WRONG_LENGTH: "a report of this survey has another length; send whole reports, one after the other",

@@ -106,7 +106,7 @@ def _estimate(service: Service, declared: Declared, now: str) -> Plain | None:
     survey = declared.survey
     if now == OVER:
         closed = closed_of(service.ledger, survey, declared.folder)
-        return estimated(survey, closed.estimate())
+        return estimated(survey, closed.estimate()) if closed.reports else None
     if now != RUNNING or survey.trust != "local":
         return None
     from sordino.collect.intake import Intake
