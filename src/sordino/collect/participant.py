@@ -48,7 +48,7 @@ def survey_from(public: Mapping[str, Any]) -> Survey:
         words = {name: public[name] for name in _WORDS if public[name] is not None}
         values = public["values"] if public["values"] is not None else public["randomizer"]["domain"]
         epsilon = Fraction(public["epsilon"])
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise _strange() from None
     for way in WAYS:
         try:

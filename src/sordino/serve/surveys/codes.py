@@ -5,7 +5,8 @@ used, and nothing links one to a report: neither an id, nor an order, nor a time
 
 **Guarantee**: a code is marked on the disk before its report is acknowledged; a report that is sent again, as its
 acknowledgement was lost, needs no second code.
-**Assumes**: reports of one code do not reach two replicas in the same moment: each of them could take one.
+**Assumes**: reports of one code do not reach two replicas in the same moment: each of them could take one. So could a
+service that is killed between a report and its mark, for whoever then sends another one with the same code.
 """
 
 from __future__ import annotations

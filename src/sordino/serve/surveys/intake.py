@@ -145,8 +145,10 @@ async def _acknowledged(found: AtHand, read: Batch, headers: dict[bytes, bytes])
 
 def _claimed(found: AtHand, read: Batch, headers: dict[bytes, bytes]) -> int:
     """Hold the code that a report came with; with codes, reports come one by one."""
-    from sordino.collect.wire import WRONG_LENGTH, refused
+    from sordino.collect.wire import STALE, WRONG_LENGTH, refused
 
+    if found.intake.closed:
+        raise refused(STALE)
     if len(read.records) + len(read.refused) != 1 or found.codes is None:
         raise refused(WRONG_LENGTH)
     return found.codes.claim(headers.get(b"sordino-code", b"").decode("latin-1"))

@@ -66,8 +66,8 @@ def resume(data: DataAccount[Declared], _: Any, work: str) -> Round:
 
 def look(live: Round, _: Mapping[str, Any]) -> Plain:
     """Return what reports so far say; nothing, while there are none."""
-    reports, _ = live.intake.counts()
-    return estimated(live.survey, live.estimate()) if reports else {"reports": 0, "confidence": 0.95, "values": []}
+    said = live.intake.counts()[0] > 0
+    return estimated(live.survey, live.estimate()) if said else {"reports": 0, "confidence": 0.95, "values": []}
 
 
 def finish(live: Round) -> Counted:
