@@ -14,7 +14,7 @@ import pytest
 
 from collect.surveys import bodies, pets
 from sordino.collect import intake as module
-from sordino.collect.intake import Intake
+from sordino.collect.intake import Intake, seal
 from sordino.collect.kept import batches, counted, keep
 from sordino.errors import ArgumentError, RunError
 
@@ -54,7 +54,7 @@ def test_each_record_counts_once_among_threads_and_processes(tmp_path):
         reports, counts = where.counts()
         assert reports == 4000
         assert np.array_equal(counts, expected)
-    first.seal()
+    seal(tmp_path)
     with pytest.raises(ArgumentError, match="SRD-C705"):
         second.take(records(1))
     with pytest.raises(ArgumentError, match="SRD-C705"):
@@ -99,7 +99,7 @@ def test_a_full_disk_is_told_and_forgotten(tmp_path, monkeypatch):
             where.take(rows)
     where.take(rows)
     assert where.counts()[0] == 10
-    where.seal()
+    seal(tmp_path)
     where.end()
     assert len(kept(tmp_path)) == 10
 
@@ -149,7 +149,7 @@ def test_many_reports_are_sorted_in_passes(tmp_path, monkeypatch):
     monkeypatch.setattr(sorting, "_PASS_BYTES", 1000)
     where, rows = opened(tmp_path), records(3000)
     where.take(rows)
-    where.seal()
+    seal(tmp_path)
     where.end()
     assert kept(tmp_path) == sorted(map(bytes, rows[:, :16]))
 
@@ -201,9 +201,7 @@ def killed(tmp_path, times):
 
 
 def check(folder, rows, acknowledged):
-    where = opened(folder)
-    where.seal()
-    where.end()
+    seal(folder)
     found = kept(folder)
     assert len(found) == len(set(found))
     assert set(map(bytes, rows[:acknowledged, :16])) <= set(found) <= set(map(bytes, rows[:, :16]))

@@ -38,7 +38,7 @@ Done = Callable[[SordinoError | None], None]
 SEGMENTS = "*.segment"
 CLOSED = "closed"
 FULL, BROKEN = "SRD-C710", "SRD-C711"
-MOST_RECORDS = 20_000_000
+MOST_RECORDS = 10_000_000
 """Of one round in one process: ids are remembered in memory, about 100 bytes each."""
 MOST_WAITING = 64 * 2**20
 """Bytes that wait to be synced; beyond it senders are asked to wait."""
@@ -124,14 +124,6 @@ class Intake:
             self._read_others()
             self._count()
             return self._counted, self._counts.copy()
-
-    def seal(self) -> None:
-        """Close the round for every process: nothing is acknowledged after this returns."""
-        with locked(self._folder, fcntl.LOCK_EX):
-            mark = os.open(self._folder / CLOSED, os.O_CREAT | os.O_WRONLY, 0o600)
-            os.fsync(mark)
-            os.close(mark)
-            sync_directory(self._folder)
 
     def end(self) -> None:
         """Write what waits, and give everything back. The round stays as it is."""
@@ -254,6 +246,16 @@ def locked(folder: Path, how: int) -> Iterator[None]:
         yield
     finally:
         os.close(gate)
+
+
+def seal(folder: Path) -> None:
+    """Close the round in a folder for every process: nothing is acknowledged after this returns."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(folder, fcntl.LOCK_EX):
+        mark = os.open(folder / CLOSED, os.O_CREAT | os.O_WRONLY, 0o600)
+        os.fsync(mark)
+        os.close(mark)
+        sync_directory(folder)
 
 
 def is_closed(folder: Path) -> bool:

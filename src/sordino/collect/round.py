@@ -24,7 +24,7 @@ from sordino.errors import ArgumentError
 from sordino.ledger.keys import sync_directory
 
 from .estimate import Estimate
-from .intake import Intake, is_closed
+from .intake import Intake, is_closed, seal
 from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
 from .randomizer import Counts
@@ -128,8 +128,8 @@ class Round:
     def close(self) -> Closed:
         """Take no more, keep the reports in Parquet, count them, and settle the digest of the counts."""
         if self._closed is None:
-            self.intake.seal()
-            self.intake.end()
+            seal(self._folder)
+            self.leave()
             path = keep(self._folder, self.survey.digest, self.survey.randomizer)
             reports, counts = counted(self.survey.randomizer, batches(path))
             settled = self._work.finish(Counted.of(self.survey, reports, counts))

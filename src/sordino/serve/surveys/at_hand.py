@@ -10,6 +10,7 @@ import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
 
 from sordino.errors import SordinoError
 from sordino.serve.asking.premises import Premises
@@ -46,7 +47,7 @@ class Rounds:
     """What intake, pages and commands know of rounds."""
 
     def __init__(self, house: Premises) -> None:
-        self._house = house
+        self._held = ref(house)  # who holds the service holds its rounds, not the other way round
         self._found: dict[str, AtHand] = {}
         self._lock = threading.Lock()
 
@@ -75,6 +76,12 @@ class Rounds:
             for name in list(self._found):
                 self._drop(name)
 
+    @property
+    def _house(self) -> Premises:
+        house = self._held()
+        assert house is not None  # noqa: S101  (whoever asks has it)
+        return house
+
     def _opened(self, declared: Declared) -> AtHand:
         from sordino.collect.intake import Intake, is_closed
         from sordino.collect.round import work_of
@@ -93,6 +100,14 @@ class Rounds:
         found = self._found.pop(name, None)
         if found is not None:
             found.end()
+
+
+_OF_HOUSE: WeakKeyDictionary[Premises, Rounds] = WeakKeyDictionary()
+
+
+def rounds_of(house: Premises) -> Rounds:
+    """Return the rounds at hand of a service: one set of them a process, whoever asks."""
+    return _OF_HOUSE.setdefault(house, Rounds(house))
 
 
 def declared_as(house: Premises, name: str) -> Declared:

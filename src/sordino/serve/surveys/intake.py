@@ -31,7 +31,7 @@ from sordino.serve.logs import tell_failure
 from sordino.serve.refusals import MUTE, shape
 from sordino.serve.service import Service
 
-from .at_hand import AtHand, Rounds
+from .at_hand import AtHand, rounds_of
 
 if TYPE_CHECKING:
     from sordino.collect.wire import Batch
@@ -55,7 +55,7 @@ class Intakes:
     def __init__(self, app: ASGIApp, *, service: Service) -> None:
         self._app = app
         self._service = service
-        self._rounds = Rounds(service.house)
+        self._rounds = rounds_of(service.house)
         self._largest = service.settings.largest_request
         self._inside = 0
 

@@ -12,7 +12,7 @@ from sordino.serve.kinds.kind import Plain
 from sordino.serve.refusals import StateError
 from sordino.serve.service import Service
 
-from .at_hand import declared_as
+from .at_hand import declared_as, rounds_of
 from .codes import make_codes
 from .declared import CODES, Declared
 from .rounds import closed_of, open_charge
@@ -109,11 +109,5 @@ def _estimate(service: Service, declared: Declared, now: str) -> Plain | None:
         return estimated(survey, closed.estimate()) if closed.reports else None
     if now != RUNNING or survey.trust != "local":
         return None
-    from sordino.collect.intake import Intake
-
-    live = Intake(declared.folder, survey.digest, survey.randomizer)
-    try:
-        reports, counts = live.counts()
-    finally:
-        live.end()
+    reports, counts = rounds_of(service.house).look(declared.name).intake.counts()
     return estimated(survey, survey.randomizer.estimate(counts, reports)) if reports else None
