@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sordino.collect.plan import Counted, RoundPlan
 from sordino.collect.survey import LOCAL
 from sordino.data.account import DataAccount
-from sordino.errors import ArgumentError
+from sordino.errors import ArgumentError, GrantError
 from sordino.serve.kinds.kind import Plain, StillOpen
 
 from .declared import Declared
@@ -22,20 +22,23 @@ _MOST_SHOWN = 1000
 
 
 def opened(data: DataAccount[Declared], work: str | None) -> StillOpen:
-    """Charge a round and open it."""
+    """Charge a round and open it; one that is open goes on under its charge, and one that is over is refused."""
     from sordino.collect.round import Round, over, work_of
 
     survey, folder = data.protected.survey, data.protected.folder
-    if work is None and work_of(folder) is not None:
-        raise over(survey)
     if survey.trust != LOCAL:
         raise ArgumentError(
             "a service takes reports under local trust alone until somebody else shuffles for it: shuffled by its own "
             "hands they would cost more than is charged; declare trust: local",
             "SRD-C713",
         )
-    plan = RoundPlan(survey)
-    found = data.begin(plan) if work is None else data.resume(work, plan)
+    plan, before = RoundPlan(survey), work or work_of(folder)
+    try:
+        found = data.begin(plan) if before is None else data.resume(before, plan)
+    except GrantError:
+        if work is not None:
+            raise
+        raise over(survey) from None
     live = Round(survey, found, folder)
     return StillOpen(live.id, {"digest": survey.digest.hex(), "words": survey.price().words()}, live)
 
