@@ -136,7 +136,12 @@ def test_a_shuffled_batch_comes_whole_and_is_shown_once():
     poll = pets(trust="shuffled", batch=1000, delta="1e-6", epsilon=1)
     running = open_round(poll, budget=DataAccount(poll, unlimited("a test")))
     rows = list(map(bytes, bodies(poll, np.arange(1000) % 3)))
-    for refusal in (lambda: running.take(rows), running.estimate, lambda: running.take_shuffled(rows[1:])):
+    for refusal in (
+        lambda: running.take(rows),
+        running.estimate,
+        lambda: running.take_shuffled(rows[1:]),
+        lambda: running.take_shuffled([*rows[1:], rows[1], b"x"]),
+    ):
         with pytest.raises(ArgumentError, match="SRD-C713"):
             refusal()
     closed = running.take_shuffled(rows)

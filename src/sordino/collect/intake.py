@@ -13,6 +13,7 @@ address and no time in it; the order of arrival is forgotten when the round is c
 from __future__ import annotations
 
 import fcntl
+import mmap
 import os
 import struct
 import threading
@@ -216,8 +217,8 @@ class Intake:
             start = self._read_to.get(path.name, 0)
             if start < 0:
                 continue
-            found, self._read_to[path.name] = read_segment(path, self._head, start)
-            for body in found:
+            for body, end in frames(path, self._head, start):
+                self._read_to[path.name] = end
                 ids = [body[place : place + ID] for place in range(0, len(body), self._width)]
                 if len(set(ids)) < len(ids) or not self._seen.isdisjoint(ids):
                     body, ids = self._new(body, ids)
@@ -263,31 +264,27 @@ def is_closed(folder: Path) -> bool:
     return (folder / CLOSED).exists()
 
 
-def read_segment(path: Path, head: bytes, start: int = 0) -> tuple[list[bytes], int]:
-    """Return the records of each whole frame from `start` on, and where the next one will begin.
+def frames(path: Path, head: bytes, start: int = 0) -> Iterator[tuple[bytes, int]]:
+    """Yield the records of each whole frame of a segment from `start` on, and where the next one begins.
 
     A frame that was torn by a crash ends the segment: nobody was told that it was taken. One that is followed by a
     whole one was damaged later, and is an error: what was acknowledged would be lost silently.
     """
     with open(path, "rb") as file:
-        file.seek(start)
-        data = file.read()
-    place, found = 0, []
-    if start == 0:
-        if data[: len(head)] != head:
-            if len(data) < len(head):
-                return [], 0
-            raise damaged()
-        place = len(head)
-    while (frame := _frame(data, place)) is not None:
-        found.append(frame)
-        place += _FRAME.size + len(frame)
-    if _followed(data, place):
-        raise damaged()
-    return found, start + place
+        if os.fstat(file.fileno()).st_size < max(start, len(head)):
+            return  # not even its head was written whole
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if data[: len(head)] != head:
+                raise damaged()
+            place = max(start, len(head))
+            while (frame := _frame(data, place)) is not None:
+                place += _FRAME.size + len(frame)
+                yield frame, place
+            if _followed(data, place):
+                raise damaged()
 
 
-def _frame(data: bytes, place: int) -> bytes | None:
+def _frame(data: mmap.mmap, place: int) -> bytes | None:
     if place + _FRAME.size > len(data):
         return None
     magic, length, check = _FRAME.unpack_from(data, place)
@@ -296,7 +293,7 @@ def _frame(data: bytes, place: int) -> bytes | None:
     return body if whole else None
 
 
-def _followed(data: bytes, place: int) -> bool:
+def _followed(data: mmap.mmap, place: int) -> bool:
     """Return whether a whole frame begins anywhere after a place where none does."""
     later = data.find(_MAGIC, place + 1)
     while later >= 0:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from sordino.ledger.keys import sync_directory
 
-from .intake import SEGMENTS, Records, locked, read_segment
+from .intake import SEGMENTS, Records, frames, locked
 from .randomizer import Counts, Payloads, Randomizer
 from .wire import ID
 
@@ -71,7 +71,7 @@ def _write(folder: Path, path: Path, digest: bytes, size: int) -> None:
 def _between(segments: list[Path], head: bytes, width: int, low: int, high: int) -> Iterator[Records]:
     """Yield records whose ids begin with a byte from `low` up to `high`."""
     for path in segments:
-        for body in read_segment(path, head)[0]:
+        for body, _ in frames(path, head):
             rows = np.frombuffer(body, np.uint8).reshape(-1, width)
             yield rows[(rows[:, 0] >= low) & (rows[:, 0] < high)]
 

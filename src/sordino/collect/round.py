@@ -11,7 +11,7 @@ import os
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
 from .randomizer import Counts
 from .survey import LOCAL, Survey
-from .wire import STALE, Report, read_each
+from .wire import ID, STALE, Report, read_each
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,14 @@ class Round:
                 "of their arrival they would cost more; use take_shuffled",
                 "SRD-C713",
             )
-        return self._take(reports)
+        taken, wrong = 0, Counter[str]()
+        for part in _parts([_body(each) for each in reports]):
+            read = read_each(self.survey, part)
+            wrong.update(code for _, code in read.refused)
+            if len(read.records):
+                self.intake.take(read.records)
+            taken += len(read.records)
+        return Taken(taken, dict(wrong))
 
     def take_shuffled(self, reports: Iterable[Report | bytes | str]) -> Closed:
         """Take one whole batch, close the round and return what was counted.
@@ -97,26 +104,18 @@ class Round:
         **Assumes**: somebody who is not the analyser permuted the batch and forgot the order, times and origins, and at
         least `batch` of its reports are by honest devices. Shuffled by the analyser's own hands it earns nothing.
         """
-        listed = list(reports)
-        if self.survey.batch is None or len(listed) < self.survey.batch:
+        bodies = {body for each in reports if (body := _body(each)) is not None}
+        read = [read_each(self.survey, part) for part in _parts(list(bodies))]
+        ids = {bytes(row[:ID]) for each in read for row in each.records}
+        if self.survey.batch is None or len(ids) < self.survey.batch:
             raise ArgumentError(
-                f"a batch of this survey has at least {self.survey.batch or 'its declared number of'} reports, which "
-                "its price was found for; wait until there are as many",
+                f"a batch of this survey has at least {self.survey.batch or 'its declared number of'} reports that may "
+                "be counted, which its price was found for; wait until there are as many",
                 "SRD-C713",
             )
-        self._take(listed)
+        for each in read:
+            self.intake.take(each.records)
         return self.close()
-
-    def _take(self, reports: Iterable[Report | bytes | str]) -> Taken:
-        taken, wrong = 0, Counter[str]()
-        listed = list(reports)
-        for start in range(0, len(listed), _AT_ONCE):
-            read = read_each(self.survey, [_body(each) for each in listed[start : start + _AT_ONCE]])
-            wrong.update(code for _, code in read.refused)
-            if len(read.records):
-                self.intake.take(read.records)
-            taken += len(read.records)
-        return Taken(taken, dict(wrong))
 
     def estimate(self) -> Estimate:
         """Return what the reports so far say; under local trust alone."""
@@ -150,6 +149,11 @@ class Round:
 
 _AT_ONCE = 5000
 _WORK = "charge"
+
+
+def _parts(bodies: list[bytes | None]) -> Iterator[list[bytes | None]]:
+    for start in range(0, len(bodies), _AT_ONCE):
+        yield bodies[start : start + _AT_ONCE]
 
 
 def _body(given: Report | bytes | str) -> bytes | None:

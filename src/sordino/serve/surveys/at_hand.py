@@ -31,6 +31,8 @@ class AtHand:
     """A round that is open: what is asked, where reports arrive, and which rounds were before."""
 
     declared: Declared
+    version: int | None
+    """How often the survey was declared anew."""
     intake: Intake
     codes: Codes | None
     former: frozenset[bytes]
@@ -61,13 +63,13 @@ class Rounds:
         with self._lock:
             if (found := self.known(name, within)) is not None:
                 return found
-            declared = declared_as(self._house, name)
-            before = self._found.get(name)
-            if before is not None and before.declared == declared and not before.intake.closed:
+            row, before = self._house.registry.dataset(name), self._found.get(name)
+            version = None if row is None else row.version
+            if before is not None and before.version == version and not before.intake.closed:
                 before.seen = time.monotonic()
                 return before
             self._drop(name)
-            self._found[name] = found = self._opened(declared)
+            self._found[name] = found = self._opened(declared_as(self._house, name), version)
             return found
 
     def close(self) -> None:
@@ -82,7 +84,7 @@ class Rounds:
         assert house is not None  # noqa: S101  (whoever asks has it)
         return house
 
-    def _opened(self, declared: Declared) -> AtHand:
+    def _opened(self, declared: Declared, version: int | None) -> AtHand:
         from sordino.collect.intake import Intake, is_closed
         from sordino.collect.round import work_of
         from sordino.collect.wire import STALE, refused
@@ -94,7 +96,8 @@ class Rounds:
             bytes.fromhex(each.name) for each in folder.parent.glob("*") if work_of(each) and each != folder
         )
         codes = Codes(declared.codes) if declared.intake == CODES else None
-        return AtHand(declared, Intake(folder, survey.digest, survey.randomizer), codes, former, time.monotonic())
+        intake = Intake(folder, survey.digest, survey.randomizer)
+        return AtHand(declared, version, intake, codes, former, time.monotonic())
 
     def _drop(self, name: str) -> None:
         found = self._found.pop(name, None)
