@@ -56,8 +56,9 @@ def _write(folder: Path, path: Path, digest: bytes, size: int) -> None:
     schema = pa.schema([("id", pa.binary(ID)), ("payload", pa.binary(size))])
     scratch = path.with_suffix(".part")
     with open(scratch, "wb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        # Ids are random, so neither a dictionary nor statistics of them are worth their bytes.
-        with pq.ParquetWriter(file, schema, use_dictionary=False, write_statistics=False) as writer:
+        # Ids and payloads are random, so nothing that finds patterns in them is worth its time.
+        plain = {"use_dictionary": False, "write_statistics": False, "compression": "none"}
+        with pq.ParquetWriter(file, schema, **plain) as writer:
             for low, high in pairwise(edges):
                 rows = _unique(_between(segments, head, width, int(low), int(high)), width)
                 for start in range(0, len(rows), _BATCH_ROWS):
