@@ -23,6 +23,8 @@ REQUIREMENTS: dict[str, list[str]] = {
     "diffprivlib": ["diffprivlib==0.6.*", "scikit-learn<1.9"],
     "diffprivlib_models": ["diffprivlib==0.6.*", "scikit-learn<1.8"],  # its logistic regression wants multi_class
     "interpret": ["interpret-core==0.7.*"],
+    "pure_ldp": ["pure-ldp==1.*", "scikit-learn", "statsmodels"],
+    "multi_freq_ldpy": ["multi-freq-ldpy==0.2.*"],
     "opacus": ["torch==2.13.0", "opacus==1.*"],
 }
 """What each peer's environment holds."""
@@ -34,6 +36,7 @@ OWN_ENVIRONMENT = (
     "sordino",
     "sordino_accuracy",
     "sordino_audit",
+    "sordino_collect",
     "sordino_estimators",
     "sordino_federation",
     "sordino_query",

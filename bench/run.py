@@ -27,6 +27,7 @@ ROOMS = (
     "learn_federation",
     "learn_accuracy",
     "learn_teachers",
+    "collect_local",
 )
 
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from sordino.arguments import Number, one_of, rational, whole
-from sordino.collect.coins import MOST_EPSILON
+from sordino.arguments import Number, one_of, whole
+from sordino.collect.coins import local_epsilon
 from sordino.collect.frequency import subset, unary
 from sordino.collect.frequency.hadamard import Hadamard
 from sordino.collect.frequency.hashing import LocalHashing
@@ -109,11 +109,12 @@ def frequency(
     """
     named = None if isinstance(values, int) and not isinstance(values, bool) else _named(values)
     domain = whole("values", values if named is None else len(named), least=2, most=LARGEST)
-    exact = rational("epsilon", epsilon, above=0, most=MOST_EPSILON)
+    exact = local_epsilon(epsilon)
+    longest = math.inf if most_bytes is None else whole("most_bytes", most_bytes, least=1)
     if way is not None:
         return _asked_for(named, domain, exact, one_of("way", way, [each.name for each in WAYS]))
-    found = {each.name: each.make(domain, exact) for each in WAYS if domain <= each.largest}
-    found = {name: each for name, each in found.items() if _countable(each) and each.size <= (most_bytes or each.size)}
+    made = {each.name: _made(each, domain, exact) for each in WAYS if domain <= each.largest}
+    found = {name: each for name, each in made.items() if each is not None and each.size <= longest}
     if not found:
         raise ArgumentError(f"no way to answer has reports of at most {most_bytes} bytes; allow more", "SRD-C105")
     errors = {name: randomizer.mean_squared_error() for name, randomizer in found.items()}
@@ -123,8 +124,14 @@ def frequency(
     return Frequency(named, found[name], _reason(name, best, found, errors))
 
 
-def _countable(randomizer: FrequencyRandomizer) -> bool:
-    return not isinstance(randomizer, LocalHashing) or randomizer.functions.steps <= _MOST_STEPS
+def _made(way: Way, domain: int, epsilon: Fraction) -> FrequencyRandomizer | None:
+    """Return the randomizer, if its coins are fine enough and its reports can be counted."""
+    try:
+        randomizer = way.make(domain, epsilon)
+    except ArgumentError:
+        return None
+    countable = not isinstance(randomizer, LocalHashing) or randomizer.functions.steps <= _MOST_STEPS
+    return randomizer if countable else None
 
 
 def _asked_for(named: tuple[Value, ...] | None, domain: int, epsilon: Fraction, name: str) -> Frequency:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import decimal
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
+from sordino.arguments import rational
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import BitSource, Words
 
@@ -21,7 +23,15 @@ WORD = 2**64
 MOST_EPSILON = 32
 """Of one report. Beyond it chances of 2⁻⁶⁴ are too coarse, and there is no privacy to speak of."""
 
+LEAST_EPSILON = Fraction(1, 10**6)
+"""Of one report: below it an estimate would need more than 10¹² people."""
+
 _DIGITS = 60
+
+
+def local_epsilon(value: Any) -> Fraction:
+    """Return the ε of one report, as an exact number within what coins can keep."""
+    return rational("epsilon", value, least=LEAST_EPSILON, most=MOST_EPSILON)
 
 
 @lru_cache(maxsize=256)

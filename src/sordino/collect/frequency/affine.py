@@ -143,10 +143,13 @@ class Affine:
 def _put_digit(table: Counts) -> Counts:
     """Sum over the coefficients of the first axis, x moved by digit·coefficient; the digit is the last axis but x."""
     prime = len(table)
+    twice = np.concatenate([table, table], axis=-1)  # so that a part of it is the circle, moved
     moved = np.zeros((*table.shape[1:-1], prime, prime), dtype=np.int64)
     for digit in range(prime):
+        total = moved[..., digit, :]
         for coefficient in range(prime):
-            moved[..., digit, :] += np.roll(table[coefficient], -(digit * coefficient % prime), axis=-1)
+            by = digit * coefficient % prime
+            total += twice[coefficient, ..., by : by + prime]
     return moved
 
 

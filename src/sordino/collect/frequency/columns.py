@@ -20,7 +20,8 @@ def column_counts(payloads: Payloads) -> Counts:
     """Return for each bit, the lowest of a byte first, in how many rows it is 1."""
     rows, size = payloads.shape
     totals = np.zeros((8, size), dtype=np.int64)
-    side = max(8, _WIDE // max(size, 1) // 8 * 8)  # rows that lie beside each other: whole words of bytes
+    # Rows that lie beside each other: whole words of bytes, and no more than fill the depth.
+    side = max(8, min(_WIDE // max(size, 1) // 8, -(-rows // (8 * _DEEP))) * 8)
     step = side * _DEEP
     for start in range(0, rows, step):
         block = payloads[start : start + step]

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,8 +27,8 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_most, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_most, local_epsilon, odds
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -51,7 +52,7 @@ class Hadamard(Supporting):
     protocol: ClassVar[str] = "hadamard"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
 
     @property
@@ -59,13 +60,13 @@ class Hadamard(Supporting):
         """The least power of two above the domain."""
         return 1 << self.domain.bit_length()
 
-    @property
+    @cached_property
     def truth(self) -> int:
         """Of how many words the place is one of the +1."""
         power = odds(self.epsilon)
         return at_most(power / (power + 1))
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values whose rows have +1 at its place."""
         return Support(Fraction(self.truth, WORD), Fraction(1, 2))

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import one_of, rational, whole
-from sordino.collect.coins import MOST_EPSILON, odds
+from sordino.arguments import one_of, whole
+from sordino.collect.coins import local_epsilon, odds
 from sordino.collect.frequency.affine import MOST_CELLS, Affine
 from sordino.collect.frequency.k_ary import KAry
 from sordino.collect.frequency.numbered import bytes_below, read, written
@@ -60,7 +60,7 @@ class LocalHashing(Supporting):
     protocol: ClassVar[str] = "hashing"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
         one_of("family", self.family, ("optimal", "fast"))
         if self.family == "fast" and self.domain > MOST_CELLS // 2:
@@ -80,7 +80,7 @@ class LocalHashing(Supporting):
         """How the bucket is told."""
         return KAry(self.functions.buckets, self.epsilon)
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values in its bucket."""
         own, lie, meeting = self.answer.support.own, self.answer.support.other, self.functions.meeting
@@ -170,11 +170,12 @@ def _fast(domain: int, power: Fraction) -> Affine:
 def _tabled(domain: int, power: float) -> Iterator[Affine]:
     """Yield the families with few enough functions, with the numbers of buckets that may be best."""
     for digits in range(1, MOST_CELLS.bit_length()):
-        prime = _prime_from(2)
+        prime = _prime_from(max(2, math.floor(domain ** (1 / digits)) - 1))
         while prime**digits < domain:
             prime = _prime_from(prime + 1)
         while prime ** (digits + 1) <= MOST_CELLS:
-            for buckets in {min(prime, max(2, math.floor(power) + step)) for step in (0, 1, 2)} | {prime}:
+            most = min(prime, domain)
+            for buckets in {min(most, max(2, math.floor(power) + step)) for step in (0, 1, 2)}:
                 yield Affine(prime, digits, buckets)
             prime = _prime_from(prime + 1)
 

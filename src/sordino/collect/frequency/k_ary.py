@@ -3,7 +3,8 @@
 One word decides. Let L be the least whole number with L ≥ 2⁶⁴/(e^ε + k − 1). Each of the k − 1 other values has L of
 the 2⁶⁴ words, the true one has the rest, T = 2⁶⁴ − (k − 1)L ≤ e^ε·L.
 
-**Guarantee**: ε for replacing one value, exactly: T/L ≤ e^ε, and all else is alike.
+**Guarantee**: ε for replacing one value, exactly: 1 < T/L ≤ e^ε, and all else is alike. Where ε is below about k²/2⁶⁴
+no whole L leaves T above it; that is refused.
 **Assumes**: who takes part is public; what a device holds is hidden, not that it answers.
 **Source**: Warner 1965; Kairouz, Oh, Viswanath 2016.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,12 +22,15 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_least, local_epsilon, odds
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
+from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource
+
+_BLOCK = 1 << 15  # reports at once, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -42,20 +47,26 @@ class KAry(Supporting):
     protocol: ClassVar[str] = "k-ary"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=2**31)
+        if self.truth <= self.lie:
+            raise ArgumentError(
+                f"k-ary response over {self.domain} values at so small an ε needs finer coins than 2⁻⁶⁴; "
+                "use local hashing",
+                "SRD-C106",
+            )
 
-    @property
+    @cached_property
     def lie(self) -> int:
         """How many words each other value has."""
         return at_least(1 / (odds(self.epsilon) + self.domain - 1))
 
-    @property
+    @cached_property
     def truth(self) -> int:
         """How many words the true value has."""
         return WORD - (self.domain - 1) * self.lie
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the value that it names."""
         return Support(Fraction(self.truth, WORD), Fraction(self.lie, WORD))
@@ -79,17 +90,23 @@ class KAry(Supporting):
 
     def report(self, value: int, source: BitSource) -> bytes:
         """Return the value or another one, lowest byte first."""
-        place = source.word() // self.lie
-        told = value if place >= self.domain - 1 else (value + 1 + place) % self.domain
-        return told.to_bytes(self.size, "little")
+        # The place after the last lie is the truth: as many steps on as there are values.
+        place = min(source.word() // self.lie, self.domain - 1)
+        return ((value + 1 + place) % self.domain).to_bytes(self.size, "little")
 
     def reports(self, values: Codes) -> Payloads:
         """Return payloads for many values at once."""
-        place = (SOURCE.words(len(values)) // np.uint64(self.lie)).astype(np.int64)
-        lied = place < self.domain - 1
-        told = np.where(lied, values + 1 + place, values)
-        told[told >= self.domain] -= self.domain
-        return written(told, self.size)
+        payloads = np.empty((len(values), self.size), dtype=np.uint8)
+        for start in range(0, len(values), _BLOCK):
+            part = values[start : start + _BLOCK]
+            places = SOURCE.words(len(part))
+            places //= np.uint64(self.lie)
+            told = np.minimum(places, np.uint64(self.domain - 1)).view(np.int64)
+            told += part
+            told += 1
+            told -= self.domain * (told >= self.domain)
+            payloads[start : start + _BLOCK] = written(told, self.size)
+        return payloads
 
     def well_formed(self, payloads: Payloads) -> NDArray[np.bool_]:
         """Tell which name a value of the domain."""

@@ -20,6 +20,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,8 +29,8 @@ from numpy.typing import NDArray
 from sordino import noise
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_most, below, odds
+from sordino.arguments import whole
+from sordino.collect.coins import WORD, at_most, below, local_epsilon, odds
 from sordino.collect.frequency.columns import column_counts, nothing_beyond
 from sordino.collect.frequency.numbered import bytes_below, read, written
 from sordino.collect.frequency.support import Support, Supporting
@@ -55,22 +56,22 @@ class Subset(Supporting):
     protocol: ClassVar[str] = "subset"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
 
-    @property
+    @cached_property
     def chosen(self) -> int:
         """How many values a set has: one of the two beside domain/(e^ε + 1), by the squared error."""
         near = math.floor(self.domain / (odds(self.epsilon) + 1))
         sizes = [size for size in (near, near + 1) if 1 <= size < self.domain]
         return min(sizes, key=lambda size: self._with(size).mean_squared_error(self.domain))
 
-    @property
+    @cached_property
     def truth(self) -> int:
         """Of how many words the value held is in the set."""
         return self._truth(self.chosen)
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values in its set."""
         return self._with(self.chosen)

@@ -20,6 +20,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -37,17 +38,17 @@ class Support:
     own: Fraction
     other: Fraction
 
-    @property
+    @cached_property
     def contrast(self) -> Fraction:
         """By how much more often a value is supported by who holds it."""
         return self.own - self.other
 
-    @property
+    @cached_property
     def of_others(self) -> float:
         """The variance that each report adds to the estimate of a value that its sender does not hold."""
         return float(self.other * (1 - self.other) / self.contrast**2)
 
-    @property
+    @cached_property
     def of_holders(self) -> float:
         """The variance that each report adds to the estimate of the value that its sender holds."""
         return float(self.own * (1 - self.own) / self.contrast**2)

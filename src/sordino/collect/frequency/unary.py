@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,8 +27,8 @@ from numpy.typing import NDArray
 
 from sordino.accounting import events
 from sordino.accounting.event import Event
-from sordino.arguments import one_of, rational, whole
-from sordino.collect.coins import MOST_EPSILON, WORD, at_least, at_most, odds
+from sordino.arguments import one_of, whole
+from sordino.collect.coins import WORD, at_least, at_most, local_epsilon, odds
 from sordino.collect.frequency.columns import column_counts, nothing_beyond
 from sordino.collect.frequency.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
@@ -53,11 +54,11 @@ class Unary(Supporting):
     protocol: ClassVar[str] = "unary"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", rational("epsilon", self.epsilon, above=0, most=MOST_EPSILON))
+        object.__setattr__(self, "epsilon", local_epsilon(self.epsilon))
         whole("domain", self.domain, least=2, most=LARGEST)
         one_of("coins", self.coins, ("optimised", "symmetric"))
 
-    @property
+    @cached_property
     def own(self) -> int:
         """Of how many words the bit of the value held is 1."""
         if self.coins == "optimised":
@@ -65,14 +66,14 @@ class Unary(Supporting):
         half = odds(self.epsilon / 2)
         return at_most(half / (half + 1))
 
-    @property
+    @cached_property
     def other(self) -> int:
         """Of how many words the bit of another value is 1."""
         if self.coins == "optimised":
             return at_least(1 / (odds(self.epsilon) + 1))
         return WORD - self.own
 
-    @property
+    @cached_property
     def support(self) -> Support:
         """A report supports the values whose bits are 1."""
         return Support(Fraction(self.own, WORD), Fraction(self.other, WORD))
