@@ -17,11 +17,13 @@ from schemathesis.specs.openapi import checks
 
 from serve import digits
 from serve.places import CANARY_NUMBER, CANARY_TEXT, DECLARATIONS, OWNER, opened
+from serve.polls import POLL
 from sordino.gate import ApprovalError
 from sordino.serve.app import create_app
 from sordino.serve.asking import apart
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.service import Service
+from sordino.serve.surveys import owners
 
 ASKING = ("POST /api/v1/query/price", "POST /api/v1/query/run")
 ROLES = {"owner": "olga", "analyst": "ann", "auditor": "ada"}
@@ -151,6 +153,17 @@ def _open_cases(work: str) -> dict[str, dict[str, Any]]:
     }
 
 
+def _survey_cases(work: str) -> dict[str, dict[str, Any]]:
+    """Return calls by which a round is priced, opened, looked at and closed."""
+    asked, where = {"dataset": "pets"}, {"path_parameters": {"identifier": work}}
+    return {
+        "POST /api/v1/survey/price": {"body": asked},
+        "POST /api/v1/survey/run": {"body": asked},
+        "POST /api/v1/survey/{identifier}/part": {**where, "body": {"request": asked, "asked": {}}},
+        "POST /api/v1/survey/{identifier}/finish": {**where, "body": {"request": asked}},
+    }
+
+
 def _trained(service: Service) -> None:
     """Write down a training that was settled, with its weights."""
     values = {"id": "trained", "subject": "olga", "kind": "training", "dataset": "digits", "instance": "one"}
@@ -177,6 +190,7 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
         "POST /api/v1/predictions/price": {"body": digits.WANTED},
         "POST /api/v1/predictions/run": {"body": digits.WANTED},
         **_open_cases(service.run(OWNER, "predictions", digits.WANTED)["id"]),
+        **_survey_cases(service.run(OWNER, "survey", {"dataset": "pets"})["id"]),
         "GET /api/v1/jobs/{identifier}/files/{name}": {
             "path_parameters": {"identifier": "trained", "name": "weights.npz"},
         },
@@ -235,6 +249,7 @@ def test_what_every_operation_answers_is_described(tmp_path: Path, monkeypatch: 
         digits.write_digits(tmp_path)
         service.register(OWNER, digits.DECLARATIONS, {"epsilon": 50, "delta": "1e-6"})
         _trained(service)
+        owners.define(service, OWNER, POLL)
         good = _good_cases(service, release, service.approvals(OWNER)[0]["id"], kept)
         assert good.keys() < found.operations.keys()
         # What makes things comes first.

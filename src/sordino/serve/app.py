@@ -49,6 +49,9 @@ def create_app(service: Service) -> FastAPI:
         secure=service.settings.secure_cookies,
         tell=dashboard.at_the_door,
     )
+    for kind in service.house.kinds.values():
+        if kind.beside is not None:
+            app.add_middleware(kind.beside(), service=service)
     problems.install(app)
     dashboard.install(app)
     kinds = service.house.kinds.values()

@@ -16,7 +16,7 @@ from rich.console import Console
 from sordino.errors import SordinoError
 from sordino.version import VERSION
 
-from .commands import begin, budget, demo, job, ledger, receipt, running, start, token
+from .commands import begin, budget, demo, job, ledger, receipt, running, start, survey, token
 from .commands.explaining import explain
 from .commands.place import cell
 from .commands.pricing import epsilon, noise
@@ -43,6 +43,7 @@ app.command()(running.run)
 app.command()(job.jobs)
 app.add_typer(job.app, name="job")
 app.command()(budget.budget)
+app.add_typer(survey.app, name="survey")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(receipt.app, name="receipt")
 app.add_typer(token.app, name="token")

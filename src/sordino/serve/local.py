@@ -14,7 +14,7 @@ True
 
 from __future__ import annotations
 
-from typing import Any, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from sordino.accounting.budget import Budget
 from sordino.data.account import DataAccount, Protected, blocks_of, check_protected
@@ -32,6 +32,11 @@ from sordino.ledger.witness import Witness
 from sordino.query.ask import TableAccount
 
 from .keeping.machine import user
+from .surveys import rounds
+
+if TYPE_CHECKING:
+    from sordino.collect.round import Closed, Round
+    from sordino.collect.survey import Survey
 
 P = TypeVar("P", bound=Protected)
 
@@ -91,6 +96,18 @@ class House:
         self._open(scope, protected, budget, refresh, groups, who)
         gate = Gate(LedgerAccount(self.ledger, scope, who, project=project), policy=policy)
         return TableAccount(protected, gate) if isinstance(protected, Dataset) else DataAccount(protected, gate)
+
+    def collect(self, survey: Survey, budget: Budget | None = None, *, analyst: str | None = None) -> Round:
+        """Open a round of a survey, charged here, before a report is accepted; its reports lie beside the ledger.
+
+        The first time, `budget` opens the survey's own budget: by default one that holds this round and nothing beside
+        it. A round that is open already goes on, under the charge that it was opened with, also after a restart.
+        """
+        return rounds.collect(self, survey, budget, analyst or user())
+
+    def collected(self, survey: Survey) -> Closed:
+        """Return a round that was closed before, with its receipt: to estimate again is free."""
+        return rounds.closed_of(self.ledger, survey, rounds.folder_beside(self.ledger, survey))
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str, by: str | None = None) -> None:
         """Give a data set another budget; who did it and why is in the ledger for good."""

@@ -43,6 +43,7 @@ class Link:
 NAVIGATION = (
     Link("/", "Data sets"),
     Link("/console", "Ask", ("owner", "analyst")),
+    Link("/surveys", "Surveys", ("owner", "analyst")),
     Link("/releases", "Releases"),
     Link("/jobs", "Jobs", ("owner", "analyst")),
     Link("/approvals", "Approvals", ("owner", "analyst")),

@@ -186,6 +186,9 @@ class Kind:
     """What the page of a release shows, from its body."""
     pages: Callable[[], Any] | None = None
     """A router of FastAPI with pages of its own."""
+    beside: Callable[[], Any] | None = None
+    """An ASGI middleware before all others, given the `service`: for what comes by many, without a login or a line in
+    the log, and has limits of its own."""
     again: Callable[[Mapping[str, Any]], str] | None = None
     """The address of the page where the same can be asked again, from what was asked."""
     command: Callable[[], Command] | None = None

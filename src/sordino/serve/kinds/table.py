@@ -21,6 +21,7 @@ OF_THE_HOUSE = (
     "sordino.serve.questions.kind:QUESTION",
     "sordino.serve.trainings.kind:TRAINING",
     "sordino.serve.trainings.predicted:PREDICTIONS",
+    "sordino.serve.surveys.kind:SURVEY",
 )
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _TAKEN = ("run", "jobs", "datasets", "releases", "receipts", "budgets", "ledger")
@@ -29,8 +30,10 @@ _TAKEN = ("run", "jobs", "datasets", "releases", "receipts", "budgets", "ledger"
 class Kinds(Mapping[str, Kind]):
     """Kinds by name, and `sorts` of data by name; each of both with where it comes from, for other processes.
 
-    >>> list(Kinds.load(())), Kinds.load(()).origin("query"), list(Kinds.load(()).sorts)
-    (['query', 'training', 'predictions'], 'sordino.serve.questions.kind:QUESTION', ['tables', 'examples'])
+    >>> list(Kinds.load(())), list(Kinds.load(()).sorts)
+    (['query', 'training', 'predictions', 'survey'], ['tables', 'examples', 'survey'])
+    >>> Kinds.load(()).origin("query")
+    'sordino.serve.questions.kind:QUESTION'
     """
 
     def __init__(self, origins: Mapping[str, str]) -> None:

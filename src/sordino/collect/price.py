@@ -1,0 +1,126 @@
+"""What a survey costs a participant, and what its answers will be worth: in numbers, and in plain words.
+
+**Guarantee**: nothing of it depends on reports; ε and δ are what a round is charged when it opens.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from sordino.accounting.approximate import own_delta
+from sordino.accounting.budget import Budget
+from sordino.accounting.event import Event
+from sordino.accounting.filter import Filter
+from sordino.accounting.units import PER_EPSILON
+from sordino.arguments import rounded_up, whole
+
+from .wire import HEADER
+
+if TYPE_CHECKING:
+    from .survey import Survey
+
+_LARGEST = Fraction(4 * 10**6)
+"""More than any survey costs: reports and ε of each are bounded."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """ε of one report, of a day and of all; the bytes of a report; what so many people's answers tell."""
+
+    epsilon_report: Fraction
+    epsilon_day: Fraction
+    epsilon: Fraction
+    delta: Fraction
+    reports: int
+    per_day: int
+    trust: str
+    unit: str
+    size: int
+    people: int | None
+    standard_error: float | None
+    """To expect of an estimate, for a value that nobody holds; None where no number of people was given."""
+    poison: float
+    """How far each client that lies can move an estimate, whatever it sends."""
+
+    @classmethod
+    def of(cls, survey: Survey, people: int | None) -> Price:
+        """Return the price of a survey."""
+        once, spent = survey.randomizer.epsilon, budget_of(survey.event())
+        count = None if people is None else whole("people", people, least=1, most=10**12)
+        return cls(
+            once,
+            once * survey.per_day,
+            spent.epsilon or Fraction(0),
+            spent.delta,
+            survey.reports,
+            survey.per_day,
+            survey.trust,
+            survey.unit.name,
+            HEADER + survey.randomizer.size,
+            count,
+            None if count is None else _standard_error(survey, count),
+            survey.randomizer.poison().shift(1),
+        )
+
+    @property
+    def odds(self) -> float:
+        """By how much one report can change what anybody believes about the answer: e^ε, rounded up."""
+        return math.nextafter(math.exp(rounded_up(self.epsilon_report)), math.inf)
+
+    def words(self) -> str:
+        """Return it in plain words, as a participant may read them."""
+        day = "one report" if self.per_day == 1 else f"{self.per_day} reports"
+        said = [
+            f"Each {self.unit} sends at most {day} a day, {self.reports} in all, of {self.size} bytes each.",
+            f"The answer is made unclear on the device: one report changes what anybody may believe about it at most "
+            f"{_odds(self.odds)}-fold (ε = {_number(self.epsilon_report)}).",
+        ]
+        if self.trust == "local":
+            said.append(
+                f"A day costs at most ε = {_number(self.epsilon_day)}, all of it ε = {_number(self.epsilon)}, even if "
+                "everything that is sent is published."
+            )
+        else:
+            said.append(
+                f"Mixed with others before anybody reads it, it costs ε = {_number(self.epsilon)} with δ = "
+                f"{float(self.delta):g}; ε = {_number(self.epsilon_report)} should the one who mixes not be honest."
+            )
+        if self.people is not None:
+            said.append(self._worth(self.people))
+        return " ".join(said)
+
+    def _worth(self, people: int) -> str:
+        error = "" if self.standard_error is None else f"estimates are about {self.standard_error:,.0f} off, and "
+        liars = -(-people // 100)
+        return (
+            f"With {people:,} reports, {error}{liars:,} of them that lie together can move one by "
+            f"{math.ceil(liars * self.poison):,}."
+        )
+
+    def __str__(self) -> str:
+        return self.words()
+
+
+def budget_of(event: Event) -> Budget:
+    """Return the budget that holds an event once and nothing beside it: pure ε, or ε and δ that simply add up."""
+    delta = own_delta(event)
+    share = {"own_delta_share": Fraction(1)} if delta else {}
+    whole_price = Filter.open(Budget(epsilon=_LARGEST, delta=delta, **share)).charge(event)
+    return Budget(epsilon=Fraction(whole_price[-1], PER_EPSILON), delta=delta, **share)
+
+
+def _standard_error(survey: Survey, people: int) -> float | None:
+    """Return what the randomizer knows before anything is spent; None where it depends on what people hold."""
+    variance = getattr(survey.randomizer, "variance", None)
+    return None if variance is None else math.sqrt(variance(people))
+
+
+def _number(given: Fraction | float) -> str:
+    return f"{float(given):.4g}"
+
+
+def _odds(given: float) -> str:
+    return f"{math.ceil(given * 10) / 10:g}" if given < 1000 else f"{given:.1e}"

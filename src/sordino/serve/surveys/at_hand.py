@@ -1,0 +1,125 @@
+"""Rounds that are open, by the survey's name, as far as this process has them at hand. The ledger says which are.
+
+**Guarantee**: a report is taken only for a survey whose round the ledger holds charged and open, seen at most a second
+ago; what another process closed meanwhile the intake itself refuses (``collect.intake``).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, ref
+
+from sordino.errors import SordinoError
+from sordino.serve.asking.premises import Premises
+from sordino.serve.refusals import UnknownError
+
+from .codes import Codes
+from .declared import CODES, Declared
+from .rounds import open_charge
+
+if TYPE_CHECKING:
+    from sordino.collect.intake import Intake
+
+_SECONDS = 1.0
+
+
+@dataclass
+class AtHand:
+    """A round that is open: what is asked, where reports arrive, and which rounds were before."""
+
+    declared: Declared
+    version: int | None
+    """How often the survey was declared anew."""
+    intake: Intake
+    codes: Codes | None
+    former: frozenset[bytes]
+    seen: float
+
+    def end(self) -> None:
+        """Give files back."""
+        self.intake.end()
+        if self.codes is not None:
+            self.codes.close()
+
+
+class Rounds:
+    """What intake, pages and commands know of rounds."""
+
+    def __init__(self, house: Premises) -> None:
+        self._held = ref(house)  # who holds the service holds its rounds, not the other way round
+        self._found: dict[str, AtHand] = {}
+        self._lock = threading.Lock()
+
+    def known(self, name: str, within: float = _SECONDS) -> AtHand | None:
+        """Return a round that was seen to be open so few seconds ago; None if it must be looked for (`look`)."""
+        found = self._found.get(name)
+        return found if found is not None and time.monotonic() - found.seen < within else None
+
+    def look(self, name: str, within: float = _SECONDS) -> AtHand:
+        """Return a round that is open, or raise if there is none; may wait for the ledger."""
+        with self._lock:
+            if (found := self.known(name, within)) is not None:
+                return found
+            row, before = self._house.registry.dataset(name), self._found.get(name)
+            version = None if row is None else row.version
+            if before is not None and before.version == version and not before.intake.closed:
+                before.seen = time.monotonic()
+                return before
+            self._drop(name)
+            self._found[name] = found = self._opened(declared_as(self._house, name), version)
+            return found
+
+    def close(self) -> None:
+        """Give all files back; rounds stay open."""
+        with self._lock:
+            for name in list(self._found):
+                self._drop(name)
+
+    @property
+    def _house(self) -> Premises:
+        house = self._held()
+        assert house is not None  # noqa: S101  (whoever asks has it)
+        return house
+
+    def _opened(self, declared: Declared, version: int | None) -> AtHand:
+        from sordino.collect.intake import Intake, is_closed
+        from sordino.collect.round import work_of
+        from sordino.collect.wire import STALE, refused
+
+        survey, folder = declared.survey, declared.folder
+        if open_charge(self._house.ledger, survey) is None or is_closed(folder):
+            raise refused(STALE)
+        former = frozenset(
+            bytes.fromhex(each.name) for each in folder.parent.glob("*") if work_of(each) and each != folder
+        )
+        codes = Codes(declared.codes) if declared.intake == CODES else None
+        intake = Intake(folder, survey.digest, survey.randomizer)
+        return AtHand(declared, version, intake, codes, former, time.monotonic())
+
+    def _drop(self, name: str) -> None:
+        found = self._found.pop(name, None)
+        if found is not None:
+            found.end()
+
+
+_OF_HOUSE: WeakKeyDictionary[Premises, Rounds] = WeakKeyDictionary()
+
+
+def rounds_of(house: Premises) -> Rounds:
+    """Return the rounds at hand of a service: one set of them a process, whoever asks."""
+    return _OF_HOUSE.setdefault(house, Rounds(house))
+
+
+def declared_as(house: Premises, name: str) -> Declared:
+    """Return what is declared about a survey; anybody may know of one whose name they know."""
+    row = house.registry.dataset(name)
+    try:
+        found = None if row is None or row.sort != "survey" else house.read(row.declarations).said
+    except SordinoError:
+        found = None
+    if not isinstance(found, Declared):
+        raise UnknownError("there is no such survey here")
+    return found

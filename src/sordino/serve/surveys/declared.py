@@ -1,0 +1,109 @@
+"""A survey as a sort of data: what its declarations say. Nothing lies behind it until people answer.
+
+::
+
+    name: pets
+    sort: survey
+    unit: participant          # or what the group calls its people
+    question: Which pet do you have?
+    values: [cat, dog, none]
+    epsilon: 2                 # of one report
+    per_day: 1
+    days: 30
+    trust: local               # or shuffled, with batch and delta
+    round: 1                   # the next one to ask again, once a round is closed
+    intake: open               # or codes: each report needs a one-time code
+    way: k-ary                 # to answer; the best one if left out
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sordino.accounting.bound import Unit
+from sordino.accounting.neighbours import Neighbours
+from sordino.arguments import one_of
+from sordino.data.declarations_file import head
+from sordino.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from sordino.collect.survey import Survey
+
+OPEN, CODES = "open", "codes"
+FOLDER = "surveys"
+_OF_SURVEY = ("question", "per_day", "days", "trust", "round", "batch", "delta", "group")
+_WORDS = ("values", "epsilon", "way", "intake", *_OF_SURVEY)
+MOST_VALUES = 10_000
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What is declared about a survey: all of it is public."""
+
+    survey: Survey
+    intake: str
+    directory: Path
+    """Where the service has its data; reports lie in it, too."""
+
+    @property
+    def name(self) -> str:
+        """What the survey is called."""
+        return self.survey.name
+
+    @property
+    def unit(self) -> Unit:
+        """Who is protected."""
+        return self.survey.unit
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """Replace-one: who takes part is public, what they hold is not."""
+        return self.survey.neighbours
+
+    @property
+    def folder(self) -> Path:
+        """Where the reports of a round lie."""
+        return self.directory / FOLDER / self.name / self.survey.digest.hex()
+
+    @property
+    def codes(self) -> Path:
+        """Where the codes of a round lie: apart from its reports."""
+        return self.directory / f"{FOLDER}.codes" / f"{self.survey.digest.hex()}.codes"
+
+    def public(self) -> dict[str, Any]:
+        """Return what everybody is told."""
+        found = self.survey
+        asked = {
+            "question": found.question,
+            "values": [str(each) for each in found.asks.values or ()],
+            "round": found.round,
+        }
+        often = {"per_day": found.per_day, "days": found.days, "trust": found.trust, "intake": self.intake}
+        return asked | often | {"protocol": found.randomizer.protocol, "words": found.price().words()}
+
+
+def read(plain: Mapping[str, Any], directory: Path) -> Declared:
+    """Return what declarations say; opens nothing."""
+    from sordino.collect.survey import survey
+
+    said, rest = head({"neighbours": "replace-one", **plain}, _WORDS, ("values", "epsilon"))
+    if said.neighbours is not Neighbours.REPLACE_ONE:
+        raise ArgumentError(
+            "a survey is protected under replace-one, as who answers can be seen; leave neighbours out", "SRD-C714"
+        )
+    words = {name: rest[name] for name in _OF_SURVEY if rest.get(name) is not None}
+    found = survey(said.name, _asks(rest), unit=said.unit.name, **words)
+    return Declared(found, one_of("intake", rest.get("intake", OPEN), (OPEN, CODES)), directory)
+
+
+def _asks(rest: Mapping[str, Any]) -> Any:
+    """Return the question that values and ε make, by the best way to answer or by the one that is named."""
+    from sordino.collect.choice import frequency
+
+    values = rest["values"]
+    if not isinstance(values, list) or not 2 <= len(values) <= MOST_VALUES:
+        raise ArgumentError(f"values must be a list of 2 to {MOST_VALUES:,} texts, each once", "SRD-C714")
+    return frequency(values, epsilon=rest["epsilon"], way=rest.get("way"))
