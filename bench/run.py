@@ -33,6 +33,7 @@ ROOMS = (
     "collect_prio3",
     "collect_streams",
     "collect_alerts",
+    "collect_intake",
 )
 
 GROUPS = {"all": ROOMS, "collect": tuple(room for room in ROOMS if room.startswith("collect_"))}

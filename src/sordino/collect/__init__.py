@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .alert_plan import alert
     from .choice import frequency
     from .device import Device
+    from .every_day import every_day
     from .frequency.heavy_words import heavy_words
     from .frequency.prefix_tree import PrefixTree
     from .frequency.rappor import Rappor
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
     from .numbers.choice import number, number_by_class, several_numbers, vector
     from .pan.opening import density, distinct, heavy
     from .round import open_round
+    from .stream.opening import open_stream
     from .stream.spec import counting, histogram, summing, top_k
-    from .stream.stream import open_stream
     from .stream.watched import watched
     from .survey import survey
 
@@ -50,6 +51,7 @@ __all__ = [
     "decode",
     "density",
     "distinct",
+    "every_day",
     "frequency",
     "heavy",
     "heavy_words",
@@ -79,6 +81,7 @@ _HOME = {
     "decode": "frequency.rappor_decoding",
     "density": "pan.opening",
     "distinct": "pan.opening",
+    "every_day": "every_day",
     "frequency": "choice",
     "heavy": "pan.opening",
     "heavy_words": "frequency.heavy_words",
@@ -88,7 +91,7 @@ _HOME = {
     "number_by_class": "numbers.choice",
     "open_alert": "alert",
     "open_round": "round",
-    "open_stream": "stream.stream",
+    "open_stream": "stream.opening",
     "several_numbers": "numbers.choice",
     "summing": "stream.spec",
     "survey": "survey",

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 from sordino.arguments import Number, one_of, whole
 from sordino.collect.coins import local_epsilon
+from sordino.collect.estimate import Estimate
 from sordino.collect.frequency import subset, unary
 from sordino.collect.frequency.hadamard import Hadamard
 from sordino.collect.frequency.hashing import LocalHashing
 from sordino.collect.frequency.k_ary import KAry
 from sordino.collect.frequency.subset import Subset
 from sordino.collect.frequency.unary import Unary
-from sordino.collect.randomizer import FrequencyRandomizer
+from sordino.collect.randomizer import Counts, FrequencyRandomizer
 from sordino.errors import ArgumentError
 
 AS_GOOD = 1.02
@@ -84,6 +86,19 @@ class Frequency:
             raise ArgumentError("the answer is none of the values that are asked for; send one of them", "SRD-C104")
         return found
 
+    def public(self) -> Mapping[str, Any]:
+        """Return the values and how one is told."""
+        values = None if self.values is None else list(self.values)
+        return {"values": values, "randomizer": dict(self.randomizer.public())}
+
+    def estimate(self, counts: Counts, reports: int) -> Estimate:
+        """Return how many hold each value."""
+        return self.randomizer.estimate(counts, reports)
+
+    def poison(self, people: int, colluding: int) -> float:  # noqa: ARG002  (a count moves alike among however many)
+        """Return how far so many liars can move a count."""
+        return self.randomizer.poison().shift(colluding)
+
     def error(self, people: int) -> float:
         """Return the root of the mean squared error of an estimated count, if so many people answer."""
         return math.sqrt(whole("people", people, least=1) * self.randomizer.mean_squared_error())
@@ -107,7 +122,7 @@ def frequency(
     >>> frequency(["tea", "coffee", "water"], epsilon=2).why
     'k-ary: squared error 0.26 a report, the best; 1 byte'
     """
-    named = None if isinstance(values, int) and not isinstance(values, bool) else _named(values)
+    named = named_values(values)
     domain = whole("values", values if named is None else len(named), least=2, most=LARGEST)
     exact = local_epsilon(epsilon)
     longest = math.inf if most_bytes is None else whole("most_bytes", most_bytes, least=1)
@@ -143,6 +158,11 @@ def _asked_for(named: tuple[Value, ...] | None, domain: int, epsilon: Fraction, 
     randomizer = way.make(domain, epsilon)
     error = randomizer.mean_squared_error()
     return Frequency(named, randomizer, f"{name}: asked for; squared error {error:.2g} a report; {_bytes(randomizer)}")
+
+
+def named_values(values: object) -> tuple[Value, ...] | None:
+    """Return the values as they are named; None where only their number was given."""
+    return None if isinstance(values, int) and not isinstance(values, bool) else _named(values)
 
 
 def _named(values: object) -> tuple[Value, ...]:

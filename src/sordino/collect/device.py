@@ -12,18 +12,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from sordino.arguments import Number, rational, shown_path
 from sordino.errors import ArgumentError, BudgetError
 from sordino.ledger.keys import sync_directory
-from sordino.noise.keystream import SOURCE, BitSource
+from sordino.noise.keystream import SOURCE
 
+from .question import Remembering
 from .survey import Survey
 from .wire import Report, report_of
 
@@ -31,17 +32,6 @@ Plain = dict[str, Any]
 _FORM = 1
 _FIELDS = {"form", "day", "spent", "surveys"}
 _OF_A_SURVEY = {"day", "today", "sent", "state"}
-
-
-@runtime_checkable
-class Remembering(Protocol):
-    """A randomizer that keeps something on the device from one report to the next: memoised answers."""
-
-    def remembered(
-        self, value: int, state: Mapping[str, Any] | None, source: BitSource
-    ) -> tuple[bytes, Mapping[str, Any]]:
-        """Return a payload and what to keep for the next report, as JSON can hold it; None is the first time."""
-        ...
 
 
 class Device:
@@ -109,11 +99,11 @@ class Device:
 
     @staticmethod
     def _answer(survey: Survey, value: Any, held: Plain) -> Report:
-        way = survey.randomizer
-        if not isinstance(way, Remembering):
+        asks = survey.asks
+        if not isinstance(asks, Remembering):
             return report_of(survey, value, SOURCE)
         identity = SOURCE.words(2).astype("<u8").tobytes()
-        payload, kept = way.remembered(survey.asks.code(value), held["state"], SOURCE)
+        payload, kept = asks.remembered(asks.code(value), held["day"], held["state"], SOURCE)
         held["state"] = dict(kept)
         return Report(survey.digest, identity, payload)
 

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sordino.accounting.approximate import own_delta
 from sordino.accounting.budget import Budget
@@ -41,9 +42,11 @@ class Price:
     size: int
     people: int | None
     standard_error: float | None
-    """To expect of an estimate, for a value that nobody holds; None where no number of people was given."""
+    """To expect of an estimate, the largest where several are; None where no number of people was given."""
     poison: float
-    """How far each client that lies can move an estimate, whatever it sends."""
+    """How far one client that lies can move an estimate of so many people, or of itself alone, whatever it sends."""
+    poison_of_liars: float | None
+    """How far a hundredth of so many people can."""
 
     @classmethod
     def of(cls, survey: Survey, people: int | None) -> Price:
@@ -61,8 +64,9 @@ class Price:
             survey.unit.name,
             HEADER + survey.randomizer.size,
             count,
-            None if count is None else _standard_error(survey, count),
-            survey.randomizer.poison().shift(1),
+            None if count is None else _largest(survey.asks.error(count)),
+            _largest(survey.asks.poison(count or 1, 1)) or 0.0,
+            None if count is None else _largest(survey.asks.poison(count, _liars(count))),
         )
 
     @property
@@ -93,11 +97,10 @@ class Price:
         return " ".join(said)
 
     def _worth(self, people: int) -> str:
-        error = "" if self.standard_error is None else f"estimates are about {self.standard_error:,.0f} off, and "
-        liars = -(-people // 100)
+        error = "" if self.standard_error is None else f"estimates are about {_shown(self.standard_error)} off, and "
         return (
-            f"With {people:,} reports, {error}{liars:,} of them that lie together can move one by "
-            f"{math.ceil(liars * self.poison):,}."
+            f"With {people:,} reports, {error}{_liars(people):,} of them that lie together can move one by "
+            f"{_shown(self.poison_of_liars or 0.0)}."
         )
 
     def __str__(self) -> str:
@@ -112,10 +115,18 @@ def budget_of(event: Event) -> Budget:
     return Budget(epsilon=Fraction(whole_price[-1], PER_EPSILON), delta=delta, **share)
 
 
-def _standard_error(survey: Survey, people: int) -> float | None:
-    """Return what the randomizer knows before anything is spent; None where it depends on what people hold."""
-    variance = getattr(survey.randomizer, "variance", None)
-    return None if variance is None else math.sqrt(variance(people))
+def _largest(found: Any) -> float | None:
+    """Return the largest, where a question estimates several things."""
+    largest: float | None = max(found.values()) if isinstance(found, Mapping) else found
+    return largest
+
+
+def _liars(people: int) -> int:
+    return -(-people // 100)
+
+
+def _shown(given: float) -> str:
+    return f"{math.ceil(given):,}" if given >= 10 else f"{given:.2g}"
 
 
 def _number(given: Fraction | float) -> str:

@@ -5,12 +5,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, cast, runtime_checkable
 
+from sordino.accounting.event import Event
 from sordino.errors import ArgumentError
+from sordino.noise.keystream import BitSource
 
-from .randomizer import Randomizer
+from .randomizer import Counts, Randomizer
 
 
 @runtime_checkable
@@ -22,13 +26,43 @@ class Question(Protocol):
         """The way to answer."""
         ...
 
-    @property
-    def values(self) -> tuple[str | int, ...] | None:
-        """What people can name, in the order of codes; None where they name the code or a number."""
+    def code(self, value: Any) -> Any:
+        """Return the code of a value, as the randomizer takes it; refuse what is none, without showing it."""
         ...
 
-    def code(self, value: Any) -> int:
-        """Return the code of a value; refuse what is none, without showing it."""
+    def public(self) -> Mapping[str, Any]:
+        """Return what is asked and how it is answered, as JSON can hold it: all that another language needs."""
+        ...
+
+    def estimate(self, counts: Counts, reports: int) -> Any:
+        """Return what counts of so many reports say, with standard errors and intervals."""
+        ...
+
+    def error(self, people: int) -> Any:
+        """Return the standard error to expect if so many answer, of each thing that is estimated; None if unknown."""
+        ...
+
+    def poison(self, people: int, colluding: int) -> Any:
+        """Return how far so many of the people can move an estimate if they lie together, of each thing."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A question whose answers are kept on the device from one report to the next, and cost something in all."""
+
+    def event(self) -> Event:
+        """Return what all reports of a participant cost together, however many there are."""
+        ...
+
+    def code(self, value: Any) -> Any:
+        """Return the code of a value."""
+        ...
+
+    def remembered(
+        self, value: int, day: str, state: Mapping[str, Any] | None, source: BitSource
+    ) -> tuple[bytes, Mapping[str, Any]]:
+        """Return the payload of a day and what to keep for the next, as JSON can hold it; None is the first time."""
         ...
 
 
@@ -42,6 +76,23 @@ class Coded:
     def values(self) -> None:
         """None: codes are numbers."""
         return
+
+    def public(self) -> Mapping[str, Any]:
+        """Return how it is answered."""
+        return {"values": None, "randomizer": dict(self.randomizer.public())}
+
+    def estimate(self, counts: Counts, reports: int) -> Any:
+        """Return what the randomizer says of the counts."""
+        return self.randomizer.estimate(counts, reports)
+
+    def error(self, people: int) -> float | None:
+        """Return the standard error for a value that nobody holds; None where it depends on what people hold."""
+        variance = getattr(self.randomizer, "variance", None)
+        return None if variance is None else math.sqrt(variance(people))
+
+    def poison(self, people: int, colluding: int) -> float:  # noqa: ARG002  (a count moves alike among however many)
+        """Return how far liars move a count."""
+        return self.randomizer.poison().shift(colluding)
 
     def code(self, value: Any) -> int:
         """Return the value, if it is a code."""

@@ -23,7 +23,6 @@ from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError
 from sordino.ledger.keys import sync_directory
 
-from .estimate import Estimate
 from .intake import Intake, is_closed, seal
 from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
@@ -51,9 +50,9 @@ class Closed:
     """Where the reports are, in Parquet; None where they lay in memory's stead and are gone."""
     receipt: Any = None
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> Any:
         """Return what the counts say, with intervals."""
-        return self.survey.randomizer.estimate(self.counts, self.reports)
+        return self.survey.asks.estimate(self.counts, self.reports)
 
 
 class Round:
@@ -117,12 +116,12 @@ class Round:
             self.intake.take(each.records)
         return self.close()
 
-    def estimate(self) -> Estimate:
+    def estimate(self) -> Any:
         """Return what the reports so far say; under local trust alone."""
         if self.survey.trust != LOCAL:
             raise ArgumentError("a shuffled batch is shown once, when it is closed", "SRD-C713")
         reports, counts = self.intake.counts()
-        return self.survey.randomizer.estimate(counts, reports)
+        return self.survey.asks.estimate(counts, reports)
 
     def close(self) -> Closed:
         """Take no more, keep the reports in Parquet, count them, and settle the digest of the counts."""

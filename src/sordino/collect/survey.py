@@ -24,7 +24,7 @@ from sordino.data.ownership import checked_name
 from sordino.errors import ArgumentError
 
 from .price import Price
-from .question import Question, question_of
+from .question import Question, Remembering, question_of
 from .randomizer import Randomizer
 
 LOCAL, SHUFFLED = "local", "shuffled"
@@ -76,6 +76,8 @@ class Survey:
         """
         if self.batch is not None and self.delta is not None:
             return self.randomizer.shuffled(self.batch, self.delta)
+        if isinstance(self.asks, Remembering):
+            return self.asks.event()
         once = self.randomizer.event()
         return once if self.reports == 1 else Repeated(once, self.reports)
 
@@ -93,8 +95,7 @@ class Survey:
             "epsilon": str(self.randomizer.epsilon),
             "batch": self.batch,
             "delta": None if self.delta is None else str(self.delta),
-            "values": None if self.asks.values is None else list(self.asks.values),
-            "randomizer": _plain(self.randomizer.public()),
+            **_plain(self.asks.public()),
         }
 
     @cached_property
@@ -169,6 +170,11 @@ def _check(found: Survey) -> None:
     if shuffled != (found.batch is not None) or shuffled != (found.delta is not None):
         raise ArgumentError(
             "a shuffled survey says batch (the smallest number of honest reports) and delta, and no other does",
+            "SRD-C714",
+        )
+    if shuffled and isinstance(found.asks, Remembering):
+        raise ArgumentError(
+            "answers that a device remembers are not priced as shuffled, since days hang together; use trust='local'",
             "SRD-C714",
         )
     if shuffled and found.reports != 1:

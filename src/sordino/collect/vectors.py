@@ -46,7 +46,8 @@ def vectors(of_each: int = 4) -> Iterator[dict[str, Any]]:
         for each in range(of_each):
             random = _random(f"{number} {each}")
             code = int.from_bytes(random[-8:], "little") % domain
-            value = code if asked.asks.values is None else asked.asks.values[code]
+            values = asked.public()["values"]
+            value = code if values is None else values[code]
             report = report_of(asked, value, Replayed(random))
             yield {
                 "survey": json.loads(asked.spelled),

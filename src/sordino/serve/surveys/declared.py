@@ -78,7 +78,7 @@ class Declared:
         found = self.survey
         asked = {
             "question": found.question,
-            "values": [str(each) for each in found.asks.values or ()],
+            "values": [str(each) for each in found.public().get("values") or ()],
             "round": found.round,
         }
         often = {"per_day": found.per_day, "days": found.days, "trust": found.trust, "intake": self.intake}

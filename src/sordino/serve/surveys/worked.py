@@ -45,7 +45,7 @@ def opened(data: DataAccount[Declared], work: str | None) -> StillOpen:
 
 def estimated(survey: Survey, estimate: Estimate) -> Plain:
     """Return estimates with their intervals, as JSON can hold them; the largest first, if there are very many."""
-    names = survey.asks.values
+    names = survey.public().get("values")
     shown = sorted(range(len(estimate.values)), key=lambda code: -estimate.values[code])[:_MOST_SHOWN]
     intervals = estimate.intervals(0.95)
     rows = [
