@@ -15,8 +15,8 @@ import numpy as np
 import sordino as so
 from sordino.accounting.bound import Unit
 from sordino.accounting.neighbours import Neighbours
-from sordino.collect.alert import Alarm, alert, open_alert
 from sordino.collect.alert_plan import alert_plan
+from sordino.collect.alerting import Alarm, alert, open_alert
 from sordino.collect.pan.cells import Cells
 from sordino.collect.pan.coins import ONE, Coins
 from sordino.collect.pan.opening import distinct

@@ -11,13 +11,13 @@ import numpy as np
 import sordino as so
 from sordino.audit.confidence import epsilon_at_least
 from sordino.collect.fingerprint import cell, key
-from sordino.collect.frequency.count_mean import CountMeanSketch
-from sordino.collect.frequency.hadamard_mean import HadamardCountMeanSketch
-from sordino.collect.frequency.heavy_words import heavy_words
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.memoised_hashing import MemoisedHashing
-from sordino.collect.frequency.prefix_tree import PrefixTree
-from sordino.collect.frequency.projective import ProjectiveGeometry
+from sordino.collect.frequencies.count_mean import CountMeanSketch
+from sordino.collect.frequencies.hadamard_mean import HadamardCountMeanSketch
+from sordino.collect.frequencies.heavy_words import heavy_words
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.memoised_hashing import MemoisedHashing
+from sordino.collect.frequencies.prefix_tree import PrefixTree
+from sordino.collect.frequencies.projective import ProjectiveGeometry
 from sordino.collect.memory import Memoised
 
 DAYS = 1000

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from collect.enumerated import Options, cuts, remainders
-from sordino.collect.frequency.hadamard import Hadamard
-from sordino.collect.frequency.hashing import LocalHashing
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.subset import Subset
-from sordino.collect.frequency.unary import Unary
+from sordino.collect.frequencies.hadamard import Hadamard
+from sordino.collect.frequencies.hashing import LocalHashing
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.subset import Subset
+from sordino.collect.frequencies.unary import Unary
 
 
 def symmetric(domain: int, epsilon: Any) -> Unary:
@@ -79,11 +79,11 @@ class Columns:
 
 
 MODULES = (
-    "sordino.collect.frequency.k_ary",
-    "sordino.collect.frequency.unary",
-    "sordino.collect.frequency.hadamard",
-    "sordino.collect.frequency.hashing",
-    "sordino.collect.frequency.subset",
+    "sordino.collect.frequencies.k_ary",
+    "sordino.collect.frequencies.unary",
+    "sordino.collect.frequencies.hadamard",
+    "sordino.collect.frequencies.hashing",
+    "sordino.collect.frequencies.subset",
     "sordino.noise.coins",
     "sordino.noise.planes",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sordino.collect.choice import frequency
-from sordino.collect.survey import Survey, survey
+from sordino.collect.surveys import Survey, survey
 from sordino.collect.wire import HEADER, ID
 from sordino.noise.keystream import SOURCE
 

@@ -25,8 +25,8 @@ from sordino.accounting import pure
 from sordino.accounting.events import SparseVector
 from sordino.accounting.neighbours import Neighbours
 from sordino.audit import measure
-from sordino.collect.alert import Alarm, AlertWatch, alert, open_alert
 from sordino.collect.alert_plan import alert_plan
+from sordino.collect.alerting import Alarm, AlertWatch, alert, open_alert
 from sordino.collect.metrics import metric_counts
 from sordino.errors import ArgumentError, BudgetError, GrantError, SordinoError
 from sordino.mechanisms.checks.draws import CHANCE, fit

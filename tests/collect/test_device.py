@@ -163,8 +163,8 @@ class Memoised:
 
 
 def test_what_a_randomizer_remembers_is_kept_with_the_charge(tmp_path):
-    from sordino.collect.frequency.k_ary import KAry
-    from sordino.collect.survey import survey
+    from sordino.collect.frequencies.k_ary import KAry
+    from sordino.collect.surveys import survey
 
     poll = survey("pets", Memoised(KAry(domain=1000, epsilon="0.1")), per_day=9)
     found = [Device(tmp_path / "device.json").report(poll, 5) for _ in range(9)]

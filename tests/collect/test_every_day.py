@@ -13,7 +13,7 @@ import sordino as so
 from sordino.accounting.events import Pure, Repeated
 from sordino.collect import device as devices
 from sordino.collect.coins import Replayed
-from sordino.collect.every_day import every_day
+from sordino.collect.daily import every_day
 from sordino.errors import ArgumentError, BudgetError
 
 

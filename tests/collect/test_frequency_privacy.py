@@ -14,11 +14,11 @@ from collect.enumerated import last_words, law
 from collect.randomizers import MAKERS, options, symmetric
 from sordino.accounting import events
 from sordino.collect.coins import WORD, below, odds
-from sordino.collect.frequency.hadamard import Hadamard
-from sordino.collect.frequency.hashing import LocalHashing
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.subset import Subset
-from sordino.collect.frequency.unary import Unary
+from sordino.collect.frequencies.hadamard import Hadamard
+from sordino.collect.frequencies.hashing import LocalHashing
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.subset import Subset
+from sordino.collect.frequencies.unary import Unary
 from sordino.errors import ArgumentError
 
 EPSILONS = ("1e-6", "0.3", "1", "3", "32")

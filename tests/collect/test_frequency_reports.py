@@ -12,7 +12,7 @@ import scipy
 from collect.enumerated import law
 from collect.randomizers import MAKERS, Columns, Seeded, options, use
 from sordino.collect.coins import Replayed
-from sordino.collect.frequency.columns import column_counts
+from sordino.collect.frequencies.columns import column_counts
 
 THRESHOLD = 1e-9
 """Of a chi-square test: bits are seeded, so it never fails by chance once it has passed."""

@@ -16,9 +16,9 @@ from sordino.accounting import events
 from sordino.audit.confidence import epsilon_at_least
 from sordino.collect.coins import WORD
 from sordino.collect.fingerprint import cell, key
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.memoised_hashing import MemoisedHashing
-from sordino.collect.frequency.rappor import Rappor
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.memoised_hashing import MemoisedHashing
+from sordino.collect.frequencies.rappor import Rappor
 from sordino.collect.memory import Memoised, Memory, Renewed
 from sordino.errors import ArgumentError
 
@@ -30,7 +30,7 @@ SEGMENTS = np.arange(DAYS) * (CHANGES + 1) // DAYS
 @pytest.fixture(autouse=True)
 def _repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Seeded(5)
-    for module in ("frequency.memoised_hashing", "frequency.k_ary", "frequency.rappor"):
+    for module in ("frequency.memoised_hashing", "frequency.k_ary", "frequencies.rappor"):
         monkeypatch.setattr(f"sordino.collect.{module}.SOURCE", source)
     monkeypatch.setattr("sordino.noise.planes.SOURCE", source)
 

@@ -10,24 +10,24 @@ import pytest
 from collect.randomizers import Seeded
 from sordino.collect.coins import Replayed
 from sordino.collect.fingerprint import canonical, cell, cells_of, fingerprint, fingerprints, key, keys, mixed
-from sordino.collect.frequency.collisions import squares_of
-from sordino.collect.frequency.count_mean import CountMeanSketch
-from sordino.collect.frequency.hadamard_mean import HadamardCountMeanSketch, transformed
-from sordino.collect.frequency.memoised_hashing import MemoisedHashing
-from sordino.collect.frequency.prefix_tree import PrefixTree
-from sordino.collect.frequency.projective import ProjectiveGeometry
-from sordino.collect.frequency.rappor import Rappor
-from sordino.collect.frequency.sketch import WORDS
+from sordino.collect.frequencies.collisions import squares_of
+from sordino.collect.frequencies.count_mean import CountMeanSketch
+from sordino.collect.frequencies.hadamard_mean import HadamardCountMeanSketch, transformed
+from sordino.collect.frequencies.memoised_hashing import MemoisedHashing
+from sordino.collect.frequencies.prefix_tree import PrefixTree
+from sordino.collect.frequencies.projective import ProjectiveGeometry
+from sordino.collect.frequencies.rappor import Rappor
+from sordino.collect.frequencies.sketch import WORDS
 from sordino.errors import ArgumentError
 
 SOURCES = (
-    "sordino.collect.frequency.count_mean",
-    "sordino.collect.frequency.hadamard_mean",
-    "sordino.collect.frequency.projective",
-    "sordino.collect.frequency.prefix_tree",
-    "sordino.collect.frequency.memoised_hashing",
-    "sordino.collect.frequency.rappor",
-    "sordino.collect.frequency.k_ary",
+    "sordino.collect.frequencies.count_mean",
+    "sordino.collect.frequencies.hadamard_mean",
+    "sordino.collect.frequencies.projective",
+    "sordino.collect.frequencies.prefix_tree",
+    "sordino.collect.frequencies.memoised_hashing",
+    "sordino.collect.frequencies.rappor",
+    "sordino.collect.frequencies.k_ary",
     "sordino.noise.planes",
 )
 

@@ -14,13 +14,13 @@ import pytest
 from collect.enumerated import Law, Options, cuts, last_words, law
 from sordino.accounting import events
 from sordino.collect.coins import WORD
-from sordino.collect.frequency.count_mean import CountMeanSketch
-from sordino.collect.frequency.hadamard_mean import HadamardCountMeanSketch
-from sordino.collect.frequency.memoised_hashing import MemoisedHashing
-from sordino.collect.frequency.prefix_tree import PrefixTree
-from sordino.collect.frequency.projective import ProjectiveGeometry
-from sordino.collect.frequency.rappor import Rappor
-from sordino.collect.frequency.rappor_coins import RapporCoins
+from sordino.collect.frequencies.count_mean import CountMeanSketch
+from sordino.collect.frequencies.hadamard_mean import HadamardCountMeanSketch
+from sordino.collect.frequencies.memoised_hashing import MemoisedHashing
+from sordino.collect.frequencies.prefix_tree import PrefixTree
+from sordino.collect.frequencies.projective import ProjectiveGeometry
+from sordino.collect.frequencies.rappor import Rappor
+from sordino.collect.frequencies.rappor_coins import RapporCoins
 from sordino.errors import ArgumentError
 
 EPSILONS = ("0.001", "0.3", "1", "3", "31")

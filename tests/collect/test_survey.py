@@ -12,9 +12,9 @@ import pytest
 from collect.surveys import pets
 from sordino.accounting import events
 from sordino.accounting.account import Account
-from sordino.collect.frequency.k_ary import KAry
+from sordino.collect.frequencies.k_ary import KAry
 from sordino.collect.price import budget_of
-from sordino.collect.survey import survey
+from sordino.collect.surveys import survey
 from sordino.errors import ArgumentError
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from collect.surveys import PETS, bodies, pets
 from sordino.collect.coins import Replayed
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.survey import survey
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.surveys import survey
 from sordino.collect.wire import HEADER, Report, parsed, read_bytes, read_each, read_plain, report_of
 from sordino.errors import ArgumentError
 

@@ -10,10 +10,10 @@ import pytest
 
 from collect.randomizers import Seeded
 from sordino.collect.fingerprint import cell, fingerprints, key
-from sordino.collect.frequency.heavy_words import heavy_words
-from sordino.collect.frequency.prefix_tree import PrefixTree
-from sordino.collect.frequency.rappor import Rappor
-from sordino.collect.frequency.rappor_decoding import decode
+from sordino.collect.frequencies.heavy_words import heavy_words
+from sordino.collect.frequencies.prefix_tree import PrefixTree
+from sordino.collect.frequencies.rappor import Rappor
+from sordino.collect.frequencies.rappor_decoding import decode
 from sordino.errors import ArgumentError
 
 

@@ -15,11 +15,11 @@ from sordino.accounting.event import Event
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.arguments import whole
-from sordino.collect.frequency.hadamard import Hadamard
-from sordino.collect.frequency.hashing import LocalHashing
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.subset import Subset
-from sordino.collect.frequency.unary import Unary
+from sordino.collect.frequencies.hadamard import Hadamard
+from sordino.collect.frequencies.hashing import LocalHashing
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.subset import Subset
+from sordino.collect.frequencies.unary import Unary
 from sordino.errors import ArgumentError
 from sordino.mechanisms.checks.case import Case
 from sordino.mechanisms.mechanism import use_grant

@@ -19,12 +19,12 @@ from sordino.accounting.event import Event
 from sordino.accounting.grant import Grant
 from sordino.accounting.neighbours import Neighbours
 from sordino.collect.fingerprint import cell, key
-from sordino.collect.frequency.count_mean import CountMeanSketch
-from sordino.collect.frequency.hadamard_mean import HadamardCountMeanSketch
-from sordino.collect.frequency.memoised_hashing import MemoisedHashing
-from sordino.collect.frequency.prefix_tree import PrefixTree
-from sordino.collect.frequency.projective import ProjectiveGeometry
-from sordino.collect.frequency.rappor import Rappor
+from sordino.collect.frequencies.count_mean import CountMeanSketch
+from sordino.collect.frequencies.hadamard_mean import HadamardCountMeanSketch
+from sordino.collect.frequencies.memoised_hashing import MemoisedHashing
+from sordino.collect.frequencies.prefix_tree import PrefixTree
+from sordino.collect.frequencies.projective import ProjectiveGeometry
+from sordino.collect.frequencies.rappor import Rappor
 from sordino.errors import ArgumentError
 from sordino.mechanisms.checks import Case
 from sordino.mechanisms.mechanism import use_grant

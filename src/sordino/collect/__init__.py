@@ -21,15 +21,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .alert import open_alert
     from .alert_plan import alert
+    from .alerting import open_alert
     from .choice import frequency
+    from .daily import every_day
     from .device import Device
-    from .every_day import every_day
-    from .frequency.heavy_words import heavy_words
-    from .frequency.prefix_tree import PrefixTree
-    from .frequency.rappor import Rappor
-    from .frequency.rappor_decoding import decode
+    from .frequencies.heavy_words import heavy_words
+    from .frequencies.prefix_tree import PrefixTree
+    from .frequencies.rappor import Rappor
+    from .frequencies.rappor_decoding import decode
     from .memory import Memoised, Renewed
     from .metrics import metric_counts
     from .numbers.choice import number, number_by_class, several_numbers, vector
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .stream.opening import open_stream
     from .stream.spec import counting, histogram, summing, top_k
     from .stream.watched import watched
-    from .survey import survey
+    from .surveys import survey
 
 __all__ = [
     "Device",
@@ -73,28 +73,28 @@ __all__ = [
 _HOME = {
     "Device": "device",
     "Memoised": "memory",
-    "PrefixTree": "frequency.prefix_tree",
-    "Rappor": "frequency.rappor",
+    "PrefixTree": "frequencies.prefix_tree",
+    "Rappor": "frequencies.rappor",
     "Renewed": "memory",
     "alert": "alert_plan",
     "counting": "stream.spec",
-    "decode": "frequency.rappor_decoding",
+    "decode": "frequencies.rappor_decoding",
     "density": "pan.opening",
     "distinct": "pan.opening",
-    "every_day": "every_day",
+    "every_day": "daily",
     "frequency": "choice",
     "heavy": "pan.opening",
-    "heavy_words": "frequency.heavy_words",
+    "heavy_words": "frequencies.heavy_words",
     "histogram": "stream.spec",
     "metric_counts": "metrics",
     "number": "numbers.choice",
     "number_by_class": "numbers.choice",
-    "open_alert": "alert",
+    "open_alert": "alerting",
     "open_round": "round",
     "open_stream": "stream.opening",
     "several_numbers": "numbers.choice",
     "summing": "stream.spec",
-    "survey": "survey",
+    "survey": "surveys",
     "top_k": "stream.spec",
     "vector": "numbers.choice",
     "watched": "stream.watched",

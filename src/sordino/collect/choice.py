@@ -18,12 +18,12 @@ from typing import Any
 from sordino.arguments import Number, one_of, whole
 from sordino.collect.coins import local_epsilon
 from sordino.collect.estimate import Estimate
-from sordino.collect.frequency import subset, unary
-from sordino.collect.frequency.hadamard import Hadamard
-from sordino.collect.frequency.hashing import LocalHashing
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.subset import Subset
-from sordino.collect.frequency.unary import Unary
+from sordino.collect.frequencies import subset, unary
+from sordino.collect.frequencies.hadamard import Hadamard
+from sordino.collect.frequencies.hashing import LocalHashing
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.subset import Subset
+from sordino.collect.frequencies.unary import Unary
 from sordino.collect.randomizer import Counts, FrequencyRandomizer
 from sordino.errors import ArgumentError
 

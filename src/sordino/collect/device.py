@@ -25,7 +25,7 @@ from sordino.ledger.keys import sync_directory
 from sordino.noise.keystream import SOURCE
 
 from .question import Remembering
-from .survey import Survey
+from .surveys import Survey
 from .wire import Report, report_of
 
 Plain = dict[str, Any]
@@ -38,8 +38,8 @@ class Device:
     """Who answers. `epsilon_per_day` caps what all surveys together cost on one day; each has its own cap anyway.
 
     >>> import tempfile
-    >>> from sordino.collect.frequency.k_ary import KAry
-    >>> from sordino.collect.survey import survey
+    >>> from sordino.collect.frequencies.k_ary import KAry
+    >>> from sordino.collect.surveys import survey
     >>> folder = tempfile.TemporaryDirectory()
     >>> poll = survey("poll", KAry(domain=3, epsilon=1))
     >>> device = Device(f"{folder.name}/device.json")

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 from sordino.errors import ArgumentError, SourceError
 
 from .choice import WAYS, frequency
-from .survey import Survey, survey
+from .surveys import Survey, survey
 from .wire import Report
 
 _SECONDS = 30

@@ -15,7 +15,7 @@ from sordino.accounting.digest import digest_of
 from sordino.accounting.event import Event
 
 from .randomizer import Counts
-from .survey import Survey
+from .surveys import Survey
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from sordino.arguments import rounded_up, whole
 from .wire import HEADER
 
 if TYPE_CHECKING:
-    from .survey import Survey
+    from .surveys import Survey
 
 _LARGEST = Fraction(4 * 10**6)
 """More than any survey costs: reports and ε of each are bounded."""

@@ -27,7 +27,7 @@ from .intake import Intake, is_closed, seal
 from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
 from .randomizer import Counts
-from .survey import LOCAL, Survey
+from .surveys import LOCAL, Survey
 from .wire import ID, STALE, Report, read_each
 
 

@@ -16,7 +16,7 @@ from sordino.errors import ArgumentError
 
 from .choice import WAYS, frequency
 from .coins import Replayed
-from .survey import Survey, survey
+from .surveys import Survey, survey
 from .wire import report_of
 
 EPSILONS = ("1/2", "1", "4")

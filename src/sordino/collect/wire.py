@@ -35,7 +35,7 @@ from sordino.noise.keystream import BitSource
 from .randomizer import Payloads
 
 if TYPE_CHECKING:
-    from .survey import Survey
+    from .surveys import Survey
 
 VERSION = 1
 DIGEST = 32

@@ -36,7 +36,7 @@ from .surveys import rounds
 
 if TYPE_CHECKING:
     from sordino.collect.round import Closed, Round
-    from sordino.collect.survey import Survey
+    from sordino.collect.surveys import Survey
 
 P = TypeVar("P", bound=Protected)
 

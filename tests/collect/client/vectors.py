@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from sordino.collect.coins import Replayed
-from sordino.collect.frequency.hadamard import Hadamard
-from sordino.collect.frequency.hashing import LocalHashing
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.subset import Subset
-from sordino.collect.frequency.unary import Unary
+from sordino.collect.frequencies.hadamard import Hadamard
+from sordino.collect.frequencies.hashing import LocalHashing
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.subset import Subset
+from sordino.collect.frequencies.unary import Unary
 from sordino.collect.randomizer import Randomizer
 
 Make = Callable[[int, Fraction], Randomizer]

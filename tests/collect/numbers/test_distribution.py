@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from collect.numbers.laws import FALSE_ALARM, by_borders, fits, within
-from sordino.collect.frequency.numbered import read
+from sordino.collect.frequencies.numbered import read
 from sordino.collect.numbers.choice import number
 from sordino.collect.numbers.distribution import Distribution
 from sordino.collect.numbers.square_wave import SquareWave, _half_width

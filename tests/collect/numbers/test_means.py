@@ -12,7 +12,7 @@ import pytest
 
 from collect.numbers.laws import FALSE_ALARM, Given, Law, by_borders, fits, within
 from sordino.collect.coins import WORD, Replayed, odds
-from sordino.collect.frequency.numbered import read
+from sordino.collect.frequencies.numbered import read
 from sordino.collect.numbers.hybrid import Hybrid
 from sordino.collect.numbers.laplace import LocalLaplace, check_digits
 from sordino.collect.numbers.piecewise import Piecewise

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.collect.coins import WORD
-from sordino.collect.frequency.numbered import bytes_below, read, written
+from sordino.collect.frequencies.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
 

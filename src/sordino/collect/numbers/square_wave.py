@@ -23,7 +23,7 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import whole
 from sordino.collect.coins import WORD
-from sordino.collect.frequency.numbered import bytes_below, read, written
+from sordino.collect.frequencies.numbered import bytes_below, read, written
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import BitSource
 

@@ -30,7 +30,7 @@ from sordino.data.declarations_file import head
 from sordino.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from sordino.collect.survey import Survey
+    from sordino.collect.surveys import Survey
 
 OPEN, CODES = "open", "codes"
 FOLDER = "surveys"
@@ -87,7 +87,7 @@ class Declared:
 
 def read(plain: Mapping[str, Any], directory: Path) -> Declared:
     """Return what declarations say; opens nothing."""
-    from sordino.collect.survey import survey
+    from sordino.collect.surveys import survey
 
     said, rest = head({"neighbours": "replace-one", **plain}, _WORDS, ("values", "epsilon"))
     if said.neighbours is not Neighbours.REPLACE_ONE:

@@ -20,7 +20,7 @@ from .declared import FOLDER
 
 if TYPE_CHECKING:
     from sordino.collect.round import Closed, Round
-    from sordino.collect.survey import Survey
+    from sordino.collect.surveys import Survey
 
 
 def collect(house: Any, survey: Survey, budget: Budget | None, who: str) -> Round:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sordino.collect.plan import Counted, RoundPlan
-from sordino.collect.survey import LOCAL
+from sordino.collect.surveys import LOCAL
 from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError, GrantError
 from sordino.serve.kinds.kind import Plain, StillOpen
@@ -16,7 +16,7 @@ from .declared import Declared
 if TYPE_CHECKING:
     from sordino.collect.estimate import Estimate
     from sordino.collect.round import Round
-    from sordino.collect.survey import Survey
+    from sordino.collect.surveys import Survey
 
 _MOST_SHOWN = 1000
 

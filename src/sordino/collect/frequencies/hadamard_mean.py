@@ -27,10 +27,10 @@ from sordino.accounting.event import Event
 from sordino.collect.coins import WORD, at_least, local_epsilon, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cells_of, keys
-from sordino.collect.frequency.collisions import squares_of, with_collisions
-from sordino.collect.frequency.numbered import read, written
-from sordino.collect.frequency.sketch import Sketch, check_sketch, supports
-from sordino.collect.frequency.support import Support
+from sordino.collect.frequencies.collisions import squares_of, with_collisions
+from sordino.collect.frequencies.numbered import read, written
+from sordino.collect.frequencies.sketch import Sketch, check_sketch, supports
+from sordino.collect.frequencies.support import Support
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource, Words
 

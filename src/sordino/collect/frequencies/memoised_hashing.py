@@ -30,10 +30,10 @@ from sordino.arguments import rational, whole
 from sordino.collect.coins import LEAST_EPSILON, MOST_EPSILON, WORD, at_least, local_epsilon, odds
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cell, cells_of, key, keys
-from sordino.collect.frequency.collisions import with_collisions
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.numbered import read, written
-from sordino.collect.frequency.support import Support, Supporting
+from sordino.collect.frequencies.collisions import with_collisions
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.numbered import read, written
+from sordino.collect.frequencies.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource

@@ -33,10 +33,10 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import one_of, whole
 from sordino.collect.coins import local_epsilon, odds
-from sordino.collect.frequency.affine import MOST_CELLS, Affine
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.numbered import bytes_below, read, written
-from sordino.collect.frequency.support import Support, Supporting
+from sordino.collect.frequencies.affine import MOST_CELLS, Affine
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.numbered import bytes_below, read, written
+from sordino.collect.frequencies.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import SOURCE, BitSource

@@ -29,8 +29,8 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import whole
 from sordino.collect.coins import WORD, at_most, local_epsilon, odds
-from sordino.collect.frequency.numbered import bytes_below, read, written
-from sordino.collect.frequency.support import Support, Supporting
+from sordino.collect.frequencies.numbered import bytes_below, read, written
+from sordino.collect.frequencies.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
 

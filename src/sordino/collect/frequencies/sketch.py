@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sordino.arguments import whole
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cells_of, keys
-from sordino.collect.frequency.support import Supporting
+from sordino.collect.frequencies.support import Supporting
 from sordino.collect.randomizer import Counts
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import Words

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from sordino.collect.frequency.columns import column_counts
-from sordino.collect.frequency.numbered import read
+from sordino.collect.frequencies.columns import column_counts
+from sordino.collect.frequencies.numbered import read
 from sordino.collect.randomizer import Counts, Payloads
 
 _FEW = 4096  # rows below which a byte for each bit is quicker

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from sordino.arguments import probability, whole
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import cells_of, keys
-from sordino.collect.frequency.collisions import with_collisions
-from sordino.collect.frequency.prefix_tree import PrefixTree
+from sordino.collect.frequencies.collisions import with_collisions
+from sordino.collect.frequencies.prefix_tree import PrefixTree
 from sordino.collect.randomizer import Codes, Counts
 from sordino.errors import ArgumentError
 from sordino.noise.keystream import Words

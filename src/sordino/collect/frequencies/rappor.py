@@ -29,9 +29,9 @@ from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
 from sordino.collect.coins import LEAST_EPSILON, MOST_EPSILON, local_epsilon, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
-from sordino.collect.frequency.grouped import ones_by_group
-from sordino.collect.frequency.numbered import read, written
-from sordino.collect.frequency.rappor_coins import RapporCoins, best_coins, coins_of, epsilon_of
+from sordino.collect.frequencies.grouped import ones_by_group
+from sordino.collect.frequencies.numbered import read, written
+from sordino.collect.frequencies.rappor_coins import RapporCoins, best_coins, coins_of, epsilon_of
 from sordino.collect.poison import Poison
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError

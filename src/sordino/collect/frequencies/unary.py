@@ -29,8 +29,8 @@ from sordino.accounting import events
 from sordino.accounting.event import Event
 from sordino.arguments import one_of, whole
 from sordino.collect.coins import WORD, at_least, at_most, local_epsilon, odds
-from sordino.collect.frequency.columns import column_counts, nothing_beyond
-from sordino.collect.frequency.support import Support, Supporting
+from sordino.collect.frequencies.columns import column_counts, nothing_beyond
+from sordino.collect.frequencies.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
 from sordino.noise.planes import planes

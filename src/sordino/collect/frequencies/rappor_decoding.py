@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sordino.arguments import probability
 from sordino.collect.estimate import Estimate
 from sordino.collect.fingerprint import fingerprints
-from sordino.collect.frequency.rappor import Rappor
+from sordino.collect.frequencies.rappor import Rappor
 from sordino.collect.poison import Poison
 from sordino.collect.randomizer import Counts
 from sordino.errors import ArgumentError

@@ -29,9 +29,9 @@ from sordino.accounting.event import Event
 from sordino.arguments import rational, whole
 from sordino.collect.coins import WORD, local_epsilon, odds
 from sordino.collect.fingerprint import cell, cells_of, key, keys
-from sordino.collect.frequency.k_ary import KAry
-from sordino.collect.frequency.numbered import read, written
-from sordino.collect.frequency.support import Support
+from sordino.collect.frequencies.k_ary import KAry
+from sordino.collect.frequencies.numbered import read, written
+from sordino.collect.frequencies.support import Support
 from sordino.collect.poison import Poison
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.errors import ArgumentError

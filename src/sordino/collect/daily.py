@@ -20,7 +20,7 @@ from sordino.noise.keystream import BitSource
 
 from .choice import LARGEST, Frequency, Value, named_values
 from .estimate import Estimate
-from .frequency.memoised_hashing import MemoisedHashing
+from .frequencies.memoised_hashing import MemoisedHashing
 from .memory import Memory, Renewed
 from .randomizer import Counts
 
