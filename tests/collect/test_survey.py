@@ -24,9 +24,10 @@ def test_a_round_costs_all_that_one_participant_may_send():
     price = asked.price(people=10_000)
     assert (price.epsilon_report, price.epsilon_day, price.epsilon, price.delta) == (Fraction(1, 2), 1, 30, 0)
     assert price.size == 1 + 32 + 16 + 1
-    e = math.exp(0.5)  # the variance of k-ary response: n·q(1 − q)/(p − q)²
+    e = math.exp(0.5)  # the variance of k-ary response, of a value that a third holds: the mean over all values
     p, q = e / (e + 2), 1 / (e + 2)
-    assert price.standard_error == pytest.approx(math.sqrt(10_000 * q * (1 - q)) / (p - q), rel=1e-9)
+    variance = q * (1 - q) / (p - q) ** 2 + (1 - p - q) / (p - q) / 3
+    assert price.standard_error == pytest.approx(math.sqrt(10_000 * variance), rel=1e-9)
     assert price.poison == pytest.approx(1 / (p - q), rel=0.5)  # one lie, counted from an honest report on average
     for said in ("2 reports a day", "60 in all", "ε = 0.5", "ε = 1,", "ε = 30", "1.7-fold", "50 bytes", "10,000"):
         assert said in str(price)

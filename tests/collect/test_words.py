@@ -21,7 +21,7 @@ from sordino.errors import ArgumentError
 def _repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Seeded(11)
     for module in ("prefix_tree", "k_ary", "rappor"):
-        monkeypatch.setattr(f"sordino.collect.frequency.{module}.SOURCE", source)
+        monkeypatch.setattr(f"sordino.collect.frequencies.{module}.SOURCE", source)
     monkeypatch.setattr("sordino.noise.planes.SOURCE", source)
 
 
