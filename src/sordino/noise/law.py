@@ -24,7 +24,7 @@ from sordino.errors import ArgumentError
 from .enclosure import Enclosure
 from .keystream import SOURCE
 from .partition import Floats
-from .strips import Table, table
+from .strips import Fitting, Table, table
 from .tail import radius
 
 Shape = int | tuple[int, ...]
@@ -86,6 +86,10 @@ class Drawable(ABC):
             return self._one()
         sizes = shape("size", size)
         return self._many(math.prod(sizes)).reshape(sizes)
+
+    def fitting(self, size: int) -> Fitting:
+        """Return so many independent draws as `draw` does, in int32 where that is known to hold them, else in int64."""
+        return self._many(size)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The table is rebuilt where the law arrives: it holds no randomness and is larger than the parameters.
@@ -151,6 +155,10 @@ class Law(Drawable):
         return self._table.draw(SOURCE)
 
     def _many(self, size: int) -> NDArray[np.int64]:
+        return self.fitting(size).astype(np.int64, copy=False)
+
+    def fitting(self, size: int) -> Fitting:
+        """See `Drawable`."""
         return self._table.draws(size, SOURCE)
 
 

@@ -4,7 +4,9 @@ The construction, and why its outcome is exact, is in `partition`. Here is how t
 word of a draw gives the first 64 - j bits of U (which strip) and the j bits of the offset (which integer of the block):
 
 1. *Guide.* The first 16 bits of U name a cell of [0, 1). Where the whole cell certainly lies in one box, the draw is
-   done: the box's lowest integer plus the offset. That is so for 96 % of draws and more.
+   done: the box's lowest integer plus the offset. That is so for 96 % of draws and more. The guide does not look at
+   the other bits of the word, so in arrays they are drawn only where it leaves the draw open: for j ≤ 16 half a word
+   is all that other draws take (`halves`).
 2. *Search.* Otherwise a second word gives U to 64 bits, which is compared with the bounds of the edges as integers.
 3. *Wedges.* In a wedge a third word gives V to 64 bits. A law that knows how far ln f falls from a node to x, in
    floats, says so (`falls`). Else log-concavity bounds ln f inside a block by straight lines: from below by the chord
@@ -22,7 +24,8 @@ of themselves (else they are NaN and decide nothing), so a fall is off by 2**-45
 ``log`` are allowed 2**-45 each (they are good to about 2**-52). The sum is below 2**-42; the comparison demands a
 distance of 2**-40. A law's own `falls` are bounds but for 2**-50 of themselves, and x·2**-50·e^-x is below 2**-51.
 
-A rejected position is drawn again from fresh words. The time a draw takes depends on its outcome; `known limits`.
+A rejected position takes the next one of some spare draws, or is drawn again from fresh words. The time a draw takes
+depends on its outcome; `known limits`.
 """
 
 from __future__ import annotations
@@ -35,18 +38,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .enclosure import Enclosure
+from .halves import CELL_BITS, MOST_OFFSET_BITS, OPEN, completed, guided_by_halves
 from .keystream import BitSource, Words
 from .partition import FIRST_DEPTH, Floats, Law, Partition, Unfolding, decide, partition
 
 Integers = NDArray[np.int64]
+Fitting = NDArray[np.int32] | Integers
+"""Whole numbers in int32 where all of them fit, which takes half the memory, else in int64."""
 
-_CELL_BITS = 16
-_CELL_SHIFT = 64 - _CELL_BITS
+_CELL_SHIFT = 64 - CELL_BITS
 _UNSURE = np.iinfo(np.int64).min  # in the guide: this cell does not lie in one box
+_NARROW = np.iinfo(np.int32)
 _CHUNK = 1 << 15  # words drawn at once: they and the guide stay in the processor's cache
 _MARGIN = 2.0**-40
 _ACCEPT, _REJECT, _DOUBT = 1, 0, -1
 _FEW = 32  # as many draws are sooner made one by one than as an array
+_SPARE = 6  # standard deviations by which there are more spare draws than rejections
 
 
 class Table:
@@ -67,10 +74,19 @@ class Table:
         self.leftward = np.array([strip.direction < 0 for strip in level.strips] + [False])
         self.guide = self._guide()
         self.guide_view = memoryview(self.guide.data)
+        furthest = max(abs(strip.low) for strip in level.strips) + self.offset_mask
+        self.narrow = law.width_bits <= MOST_OFFSET_BITS and furthest <= _NARROW.max
+        self._guide_of_halves = np.where(self.guide == _UNSURE, OPEN, self.guide).astype(np.int32)
+        self._rejected = self._rejections()
         self._lines(level)
 
+    def _rejections(self) -> float:
+        """Return about how often a draw is rejected: half the wedges."""
+        edges = np.append(0.0, self.below[:-1].astype(np.float64) * 2.0**-64)
+        return float(np.diff(edges)[self.wedge[:-1]].sum()) / 2
+
     def _guide(self) -> Integers:
-        first = np.arange(1 << _CELL_BITS, dtype=np.uint64) << np.uint64(_CELL_SHIFT)
+        first = np.arange(1 << CELL_BITS, dtype=np.uint64) << np.uint64(_CELL_SHIFT)
         last = first | np.uint64((1 << _CELL_SHIFT) - 1)
         strip = np.searchsorted(self.above, first, side="right")
         sure = (self.below[strip] > last) & ~self.wedge[strip]
@@ -148,29 +164,54 @@ class Table:
             if chosen is not None:
                 return chosen
 
-    def draws(self, count: int, source: BitSource) -> Integers:
-        """Return `count` draws."""
-        out = np.empty(count, dtype=np.int64)
+    def draws(self, count: int, source: BitSource) -> Fitting:
+        """Return `count` draws: in int32 where the table is narrow and all of them fit, else in int64."""
+        out: Fitting = np.empty(count + self._spares(count), dtype=np.int32 if self.narrow else np.int64)
         places, words = self._guided(out, source)
         if len(places):
-            values, verdict = self.settle(
-                words, second := source.words(len(places)), third := source.words(len(places))
-            )
+            values, verdict = self.settle(words, second := source.words(len(words)), third := source.words(len(words)))
             for doubtful in np.flatnonzero(verdict == _DOUBT).tolist():
                 chosen = self.decide((int(words[doubtful]), int(second[doubtful]), int(third[doubtful])), source)
                 verdict[doubtful] = _REJECT if chosen is None else _ACCEPT
                 values[doubtful] = 0 if chosen is None else chosen
+                if chosen is not None and not _NARROW.min <= chosen <= _NARROW.max:
+                    out = out.astype(np.int64)
             out[places] = values
-            rejected = places[verdict == _REJECT]
-            out[rejected] = self._again(len(rejected), source)
+            out = self._filled(out, count, places[verdict == _REJECT], source)
+        return out[:count]
+
+    def _spares(self, count: int) -> int:
+        """Return how many draws more than `count` will do, mostly, to replace those that are rejected."""
+        expected = count * self._rejected
+        return math.ceil(expected + _SPARE * math.sqrt(expected)) if count > _FEW else 0
+
+    def _filled(self, out: Fitting, count: int, rejected: Integers, source: BitSource) -> Fitting:
+        """Put accepted draws, of those beyond `count` and then fresh ones, in the places of those that were rejected.
+
+        Every draw is accepted or rejected by its own words alone, so the accepted ones, in any fixed order, are
+        independent draws of the law.
+        """
+        holes = rejected[rejected < count]
+        kept = np.ones(len(out) - count, dtype=np.bool_)
+        kept[rejected[len(holes) :] - count] = False
+        spare = out[count:][kept][: len(holes)]
+        out[holes[: len(spare)]] = spare
+        left = holes[len(spare) :]
+        if len(left):
+            again = np.array([self.draw(source) for _ in left]) if len(left) <= _FEW else self.draws(len(left), source)
+            out = out.astype(np.result_type(out, again), copy=False)
+            out[left] = again
         return out
 
-    def _again(self, count: int, source: BitSource) -> Integers | list[int]:
-        return self.draws(count, source) if count > _FEW else [self.draw(source) for _ in range(count)]
-
     def _guided(self, out: Integers, source: BitSource) -> tuple[Integers, Words]:
-        """Fill `out` by step 1; return the places that it leaves open, and their words."""
-        places, open_words = [], []
+        """Fill `out` by step 1; return the places that it leaves open, ascending, and their words."""
+        if self.narrow:
+            places, halves = guided_by_halves(out, self._guide_of_halves, self.offset_mask, source)
+            return places, completed(halves, self.width_bits, source)
+        return self._by_words(out, source)
+
+    def _by_words(self, out: Integers, source: BitSource) -> tuple[Integers, Words]:
+        places, open_words = [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
         shift, mask = np.uint64(_CELL_SHIFT), np.uint64(self.offset_mask)
         cells = np.empty(min(_CHUNK, len(out)), dtype=np.uint64)
         for start in range(0, len(out), _CHUNK):
@@ -182,13 +223,8 @@ class Table:
             unsure = np.flatnonzero(part == _UNSURE)
             places.append(unsure + start)
             open_words.append(words[unsure])
-            if self.width_bits:
-                part += np.bitwise_and(words, mask, out=words).view(np.int64)
-        return (
-            (np.concatenate(places), np.concatenate(open_words))
-            if places
-            else (np.empty(0, np.int64), np.empty(0, np.uint64))
-        )
+            part += np.bitwise_and(words, mask, out=words).view(np.int64)
+        return np.concatenate(places), np.concatenate(open_words)
 
 
 def _falls(heights: list[Enclosure]) -> Floats:

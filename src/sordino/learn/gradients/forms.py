@@ -26,7 +26,7 @@ CANCELLATION = 2.0**18
 """How much smaller than its parts a gradient may be before its norm is taken to be larger than it is.
 
 Only for gradients that are kept as factors: their sum is taken over the parts, whose rounding errors do not cancel.
-With `MOST_TERMS` terms and `BLOCK` units at a time that error is below 2^11 · 2^-53 · 2^18 = 2^-24 of a unit's norm.
+With `MOST_TERMS` terms and `BLOCK` units at a time that error is below 2^12 · 2^-53 · 2^18 = 2^-23 of a unit's norm.
 """
 
 MOST_TERMS = 24

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from .passing import Examples, Task
 
-_LIMIT = 24 << 20
+_LIMIT = 12 << 20
 """How many bytes a pass may take: measured to be fast for small and large models, and well below what they take."""
 
 _LEAST = 8
