@@ -34,10 +34,12 @@ def test_nothing_of_a_rehearsal_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
     assert not any(each() is not None for each in made)
 
 
+@pytest.mark.parametrize("beyond", [False, True])
 @pytest.mark.parametrize("exponent", [0, -3, -21, 5])
-def test_noise_is_added_exactly_in_floats_and_in_integers(exponent: int) -> None:
+def test_noise_is_added_exactly_in_floats_and_in_integers(exponent: int, beyond: bool) -> None:
     below_half = 0.49999997
-    values = [0.0, 0.5, -0.5, below_half, -below_half, 1.5, -2.5, 1e-40, 3e5, -7e6, float("nan"), 3e38, -3e38]
+    values = [0.0, 0.5, -0.5, below_half, -below_half, 1.5, -2.5, 1e-40, -1e-40, 2.0**-29, -(2.0**-30), 3e5, -7e6]
+    values += [float("nan"), 3e38, -3e38] if beyond else []
     total = torch.cat([torch.tensor(values), torch.randn(2000, generator=torch.Generator().manual_seed(0)) * 50])
     noise = torch.randint(-(2**31), 2**31, (len(total),), generator=torch.Generator().manual_seed(1))
     narrow = noisy_steps(total, noise.to(torch.int32), exponent, NARROW)

@@ -23,7 +23,7 @@ class Counting:
     def __init__(self, first: int = 0) -> None:
         self.next = first
 
-    def draw(self, size: int) -> NDArray[np.int64]:
+    def fitting(self, size: int) -> NDArray[np.int64]:
         self.next += size
         return np.arange(self.next - size, self.next)
 

@@ -68,9 +68,11 @@ class NoiseAhead:
     def _draw(self, size: int) -> Piece:
         if not size:
             return np.zeros(0, dtype=np.int32)
-        wide = self._law.draw(size)
-        fits = _NARROW.min <= wide.min() and wide.max() <= _NARROW.max
-        return wide.astype(np.int32) if fits else wide
+        found = self._law.fitting(size)
+        if found.dtype == np.int32:
+            return found
+        fits = _NARROW.min <= found.min() and found.max() <= _NARROW.max
+        return found.astype(np.int32) if fits else found
 
     def __enter__(self) -> Self:
         return self

@@ -5,12 +5,15 @@ added in int64, and what comes back as floats is a function of that. Dividing by
 **Proof.** A float x is rounded to ⌊x + ½⌋ = ⌊(⌊2x⌋ + 1)/2⌋: 2x and its floor are exact in float64, the rest is in
 integers. (x + ½ itself is not exact: the float just below ½ would become 1.) Whole numbers below 2⁵² are exact as
 float64, too: sums that public numbers keep far below that, and noise below 2³¹, are added there, for the same result.
+A float32 below 2⁵¹ is a whole number of 24 bits times 2ᵏ. With k ≥ −53 its sum with ½ is exact in float64; otherwise
+it is below 2⁻²⁹ and the sum, however it is rounded, lies between 0 and 1, as it should. So there ⌊x + ½⌋ is computed.
 """
 
 from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -27,8 +30,8 @@ _NARROW = 2**51
 _USUAL = 2**40
 """The sums of usual steps lie below it where that limit is taken: they never come near it."""
 
-_AT_ONCE = 1 << 16
-"""Numbers that are rounded at once: they stay in the processor's cache."""
+_AT_ONCE = 1 << 15
+"""Numbers that are rounded at once: they stay in the processor's cache, and torch takes one thread for so few."""
 
 
 class Noisy(Protocol):
@@ -71,7 +74,19 @@ def noisy_steps(total: Tensor, noise: Tensor, exponent: int, limit: int) -> Tens
     """Return a sum in whole steps with noise added, exactly, and then as float64."""
     if limit > _NARROW or noise.dtype != torch.int32:
         return whole_steps(total, exponent, limit).add_(noise).double()
+    if total.dtype == torch.float32 and _are_within(total, limit * 2.0**exponent):
+        steps = np.multiply(total.numpy(), 2.0**-exponent, dtype=np.float64)
+        steps += 0.5
+        return torch.from_numpy(np.add(np.floor(steps, out=steps), noise.numpy(), out=steps))
     return _halves(total, exponent, limit).add_(1).mul_(0.5).floor_().add_(noise)
+
+
+def _are_within(values: Tensor, limit: float) -> bool:
+    """Tell whether all values lie within ± `limit`, and none is NaN."""
+    if not len(values):
+        return True
+    low, high = torch.aminmax(values)
+    return bool(-limit <= low) and bool(high <= limit)
 
 
 def whole_steps(total: Tensor, exponent: int, limit: int) -> Tensor:
