@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable
 
 import pytest
@@ -13,8 +14,8 @@ from torch import Tensor, nn
 from learn.gradients.by_loop import CROSS_ENTROPY, difference, norm
 from sordino.learn.gradients import ClippedGradients, Field
 from sordino.learn.gradients.clipping import Clipping
-from sordino.learn.gradients.forms import Form, Product, Products, Rows, Stacked
-from sordino.learn.gradients.rounding import rounded_down, roundoff, squared_norms
+from sordino.learn.gradients.forms import Form, Product, Products, Rows, Stacked, roundings
+from sordino.learn.gradients.rounding import BLOCK, rounded_down, roundoff, squared_norms
 
 LABELS = Field((), "int64", below=2)
 
@@ -189,14 +190,15 @@ def test_forms_say_norms_that_are_never_too_small_and_sums_within_the_allowance(
         squares = form.squared_norms()
         stacks = torch.stack([exact_sum(form, row) for row in torch.eye(units)])
         exact = stacks.flatten(1).square().sum(1)
-        assert all(torch.allclose(form.one(at), stacked) for at, stacked in enumerate(form.stacked()))
+        off_by = [(form.one(at) - stacked).norm() / stacked.norm() for at, stacked in enumerate(form.stacked())]
+        assert not any(each > 1e-5 for each in off_by)  # a unit of Rows may have no rows: 0/0
         assert (squares >= exact * (1 - 1e-12)).all()
         assert (squares <= exact * (1 + 1e-5) + 1e-30).all()
         factors = rounded_down(Clipping(1.0).factors([squares])[0], torch.float32)
         total = torch.zeros(shape)
         wide.add_to(total, factors)
         off = float((total.double() - exact_sum(form, factors)).norm())
-        assert off <= 76 * roundoff(torch.float32) * units
+        assert off <= (roundings(units) + math.ceil(units / BLOCK)) * roundoff(torch.float32) * units
 
 
 @pytest.mark.parametrize("size", [1, 31, 32, 33, 1000])

@@ -25,7 +25,7 @@ from sordino.errors import ArgumentError, RunError
 
 from .batching import NOBODY, Seating, seated, seated_by_owner, taken, weights
 from .clipping import FLAT, Clipping
-from .forms import ROUNDINGS, Form, Stacked
+from .forms import Form, Stacked, roundings
 from .made_up import Field
 from .passing import Examples, Loss, Task
 from .place import Batch
@@ -139,7 +139,10 @@ class ClippedGradients:
         worst = max(roundoff(value.dtype) for value in trained)
         lost = max(float(torch.finfo(value.dtype).tiny) for value in trained)
         size = sum(value.numel() for value in trained)
-        return 2 * (gamma(ROUNDINGS + additions, worst) * count * self.clip + math.sqrt(size) * 4 * (count + 1) * lost)
+        return 2 * (
+            gamma(roundings(self._batch.units) + additions, worst) * count * self.clip
+            + math.sqrt(size) * 4 * (count + 1) * lost
+        )
 
     def bound(self, units: int, *, seats: int | None = None, owners: bool = False) -> float:
         """Return how far one unit more or less moves a sum over at most so many `units`, in the 2-norm."""
@@ -176,10 +179,15 @@ class ClippedGradients:
             targets = targets.repeat_interleave(self._views, 0)
         seatings = seated(count, self._batch, seats) if owner is None else seated_by_owner(owner, self._batch, seats)
         for seating in seatings:
-            passes = [self._examples(inputs, targets, places) for places in seating.places]
-            forms = [self._pass(self._task, examples, seating.batch) for examples in passes]
-            norms.append(self._add(totals, forms[0] if len(forms) == 1 else _added(forms), seating)[seating.taken])
+            norms.append(self._add(totals, self._forms(inputs, targets, seating), seating)[seating.taken])
         return Sums(totals, torch.cat(norms), memory)
+
+    def _forms(self, inputs: tuple[Tensor, ...], targets: Tensor, seating: Seating) -> dict[str, Form]:
+        """Return the gradients of those who sit here; the caller lets go of them before others take their seats."""
+        found = [
+            self._pass(self._task, self._examples(inputs, targets, places), seating.batch) for places in seating.places
+        ]
+        return found[0] if len(found) == 1 else _added(found)
 
     def _examples(self, inputs: tuple[Tensor, ...], targets: Tensor, places: Tensor) -> Examples:
         """Return the rows at their places; one with a number that its field does not have is nobody's."""

@@ -4,13 +4,13 @@ A form is made from the floats of one unit at a time, so what it stands for is a
 its squared norm (never too little), blank units that may not count, and add its weighted sum to a total.
 
 **Guarantee**: `add_to` adds Σ fᵢGᵢ, where Gᵢ is what the form stands for exactly, with an error of at most
-Σ fᵢ‖Gᵢ‖·γ over `ROUNDINGS` + one for each addition to the total, in the 2-norm; for `Products` that holds since
+Σ fᵢ‖Gᵢ‖·γ over `roundings` + one for each addition to the total, in the 2-norm; for `Products` that holds since
 their norms are held above ‖Σₜ|lₜ||rₜ|‖ / `CANCELLATION`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
 
@@ -18,9 +18,6 @@ import torch
 from torch import Tensor
 
 from .rounding import BLOCK, FLOAT64_ROUNDOFF, gamma, squared_norms
-
-ROUNDINGS = BLOCK + 6
-"""How many roundings meet a unit's number on its way into a total, besides those of the additions to the total."""
 
 CANCELLATION = 2.0**18
 """How much smaller than its parts a gradient may be before its norm is taken to be larger than it is.
@@ -31,6 +28,14 @@ With `MOST_TERMS` terms and `BLOCK` units at a time that error is below 2^12 · 
 
 MOST_TERMS = 24
 """How many outer products a gradient may be kept as."""
+
+
+def roundings(units: int) -> int:
+    """Return how many roundings meet a number of one of so many units on its way into a total, at most.
+
+    Those of the additions to the total come on top.
+    """
+    return min(units, BLOCK) + 6
 
 
 class Form(Protocol):
@@ -60,14 +65,19 @@ class Stacked:
     """Every unit's gradient, whole: (units, *shape of the parameter)."""
 
     values: Tensor
+    squares: Tensor | None = field(default=None, compare=False)
+    """The squared norms, if they were asked for: soonest when the values were just made and are in the cache."""
 
     def squared_norms(self) -> Tensor:
         """See `Form`."""
-        return squared_norms(self.values.permute(0, *self._order()))
+        if self.squares is None:
+            self.squares = squared_norms(self.values.permute(0, *self._order()))
+        return self.squares
 
     def blank(self, unfit: Tensor) -> None:
         """See `Form`."""
         self.values[unfit] = 0
+        self.squares = None
 
     def add_to(self, total: Tensor, factors: Tensor) -> None:
         """See `Form`; `BLOCK` units at a time, so that few roundings follow each other."""

@@ -209,6 +209,8 @@ class Listener(TorchFunctionMode):
         with torch.no_grad():
             data, gradient = (step.place.by_unit(values.detach(), self._batch) for values in (data, gradient))
             for name, form in known.forms(call, data, gradient):
+                if isinstance(form, Stacked):
+                    form.squared_norms()  # remembered: read now, what was just written is in the processor's cache
                 self._heard.append((sources[name], form))
 
     def _pointwise(self, func: Any, args: Any, kwargs: Any) -> Any:
