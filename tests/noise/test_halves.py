@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sordino.noise import DiscreteGaussian, DiscreteLaplace, Geometric, Poisson, RoundedGaussian, strips
-from sordino.noise.halves import OPEN, completed, guided_by_halves
+from sordino.noise.halves import completed, guided_by_halves
 from sordino.noise.strips import _ACCEPT, _DOUBT, _UNSURE, Table
 
 NARROW = [
@@ -38,7 +38,7 @@ def _by_halves(table, halves, replay):
 @pytest.mark.parametrize("law", NARROW, ids=repr)
 @pytest.mark.parametrize("count", [1, 700, 33_001])
 def test_the_guide_by_halves_is_the_guide_by_words(law, count, replay):
-    """Whatever the other 32 bits of the words are, the guide leaves the same places open and says the same elsewhere."""
+    """Whatever the other 32 bits are, the guide leaves the same places open and says the same elsewhere."""
     table = strips.table(law)
     assert table.narrow
     halves = _halves(count)
