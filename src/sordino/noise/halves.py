@@ -53,4 +53,6 @@ def completed(halves: Halves, offset_bits: int, source: BitSource) -> Words:
     wide = halves.astype(np.uint64)
     fresh = source.words(len(halves)) & _ALL
     offset = wide & np.uint64((1 << offset_bits) - 1)
-    return (wide >> np.uint64(offset_bits)) << np.uint64(32 + offset_bits) | fresh << np.uint64(offset_bits) | offset
+    shift = np.uint64(offset_bits)
+    found: Words = wide >> shift << np.uint64(32 + offset_bits) | fresh << shift | offset
+    return found

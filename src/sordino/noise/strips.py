@@ -33,6 +33,7 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ from .keystream import BitSource, Words
 from .partition import FIRST_DEPTH, Floats, Law, Partition, Unfolding, decide, partition
 
 Integers = NDArray[np.int64]
-Fitting = NDArray[np.int32] | Integers
+Fitting = NDArray[Any]
 """Whole numbers in int32 where all of them fit, which takes half the memory, else in int64."""
 
 _CELL_SHIFT = 64 - CELL_BITS
@@ -203,14 +204,14 @@ class Table:
             out[left] = again
         return out
 
-    def _guided(self, out: Integers, source: BitSource) -> tuple[Integers, Words]:
+    def _guided(self, out: Fitting, source: BitSource) -> tuple[Integers, Words]:
         """Fill `out` by step 1; return the places that it leaves open, ascending, and their words."""
         if self.narrow:
             places, halves = guided_by_halves(out, self._guide_of_halves, self.offset_mask, source)
             return places, completed(halves, self.width_bits, source)
         return self._by_words(out, source)
 
-    def _by_words(self, out: Integers, source: BitSource) -> tuple[Integers, Words]:
+    def _by_words(self, out: Fitting, source: BitSource) -> tuple[Integers, Words]:
         places, open_words = [np.empty(0, np.int64)], [np.empty(0, np.uint64)]
         shift, mask = np.uint64(_CELL_SHIFT), np.uint64(self.offset_mask)
         cells = np.empty(min(_CHUNK, len(out)), dtype=np.uint64)
