@@ -27,7 +27,8 @@ from .intake import Intake, is_closed, seal
 from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
 from .randomizer import Counts
-from .surveys import LOCAL, Survey
+from .shuffle.arrival import Arrival
+from .surveys import LOCAL, TWO_SERVERS, Survey
 from .wire import ID, STALE, Report, read_each
 
 
@@ -97,13 +98,22 @@ class Round:
             taken += len(read.records)
         return Taken(taken, dict(wrong))
 
-    def take_shuffled(self, reports: Iterable[Report | bytes | str]) -> Closed:
+    def take_shuffled(self, reports: Iterable[Report | bytes | str] | Arrival) -> Closed:
         """Take one whole batch, close the round and return what was counted.
 
-        **Assumes**: somebody who is not the analyser permuted the batch and forgot the order, times and origins, and at
-        least `batch` of its reports are by honest devices. Shuffled by the analyser's own hands it earns nothing.
+        A survey with a shuffler takes what its shuffler sent (`Arrival`) and nothing else.
+
+        **Assumes**: the shuffler permuted the batch and forgot the order, times and origins, and at least `batch` of
+        its reports are by honest devices. Where there is none, the analyser's own hands did, and ε₀ was charged.
         """
-        bodies = {body for each in reports if (body := _body(each)) is not None}
+        if self.survey.parties and not isinstance(reports, Arrival):
+            raise ArgumentError(
+                "this survey is priced for a batch that its shuffler mixed; give the Arrival of what it sent, or ask "
+                "without parties, which is charged as reports that nobody mixed",
+                "SRD-C713",
+            )
+        given = reports.reports() if isinstance(reports, Arrival) else reports
+        bodies = {body for each in given if (body := _body(each)) is not None}
         read = [read_each(self.survey, part) for part in _parts(list(bodies))]
         ids = {bytes(row[:ID]) for each in read for row in each.records}
         if self.survey.batch is None or len(ids) < self.survey.batch:
@@ -173,6 +183,7 @@ def open_round(
     Without a `folder` reports lie in a temporary one, which is gone with the round.
     """
     check_account(budget, survey)
+    check_one_house(survey)
     if folder is not None and resume is None and is_closed(folder):
         raise over(survey)
     plan = RoundPlan(survey)
@@ -209,6 +220,16 @@ def _write_down(folder: Path, work: str) -> None:
     os.replace(folder / f"{_WORK}.part", folder / _WORK)
     sync_directory(folder)
     sync_directory(folder.parent)
+
+
+def check_one_house(survey: Survey) -> None:
+    """Refuse a survey that one house cannot collect, before anything is charged."""
+    if survey.trust == TWO_SERVERS:
+        raise ArgumentError(
+            "a survey of two servers runs in two services, each with a ledger of its own: define it in both, or "
+            "exchange messages yourself by collect.prio3",
+            "SRD-C713",
+        )
 
 
 def check_account(budget: Any, survey: Survey) -> None:

@@ -82,7 +82,7 @@ class Declared:
             "round": found.round,
         }
         often = {"per_day": found.per_day, "days": found.days, "trust": found.trust, "intake": self.intake}
-        return asked | often | {"protocol": found.randomizer.protocol, "words": found.price().words()}
+        return asked | often | {"protocol": found.randomizer.protocol, "words": found.price(None).words()}
 
 
 def read(plain: Mapping[str, Any], directory: Path) -> Declared:

@@ -40,7 +40,7 @@ def _price(data: DataAccount[Declared], _: Wanted) -> Quoted:
     from sordino.collect.plan import RoundPlan
 
     survey = data.protected.survey
-    return Quoted.of(RoundPlan(survey), words=survey.price().words(), reports=survey.reports, round=survey.round)
+    return Quoted.of(RoundPlan(survey), words=survey.price(None).words(), reports=survey.reports, round=survey.round)
 
 
 # What follows is loaded when it is first needed: a process that finds prices reads no files and draws no pages.

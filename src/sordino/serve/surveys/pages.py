@@ -105,7 +105,7 @@ def _asked(request: Request, name: str) -> dict[str, Any]:
         "digest": found.digest.hex(),
         "state": now,
         "intake": declared.intake,
-        "words": found.price().words(),
+        "words": found.price(None).words(),
         "reports": f"/api/v1/surveys/{name}/reports",
     }
 

@@ -27,8 +27,9 @@ def collect(house: Any, survey: Survey, budget: Budget | None, who: str) -> Roun
     """Open a round on the ledger of a house, or go on with it: the ledger itself knows whether it was opened before."""
     from sordino.collect.plan import RoundPlan
     from sordino.collect.price import budget_of
-    from sordino.collect.round import Round, over
+    from sordino.collect.round import Round, check_one_house, over
 
+    check_one_house(survey)
     ledger, scope, plan = house.ledger, Scope("dataset", survey.name), RoundPlan(survey)
     folder = folder_beside(ledger, survey)
     known = ledger.look(lambda state: scope.text in state.balances)
@@ -47,9 +48,9 @@ def collect(house: Any, survey: Survey, budget: Budget | None, who: str) -> Roun
 
 def open_charge(ledger: Ledger, survey: Survey) -> str | None:
     """Return the id of the charge under which a round is open, None if it is not."""
-    from sordino.collect.plan import RoundPlan
+    from sordino.collect.plan import plan_of
 
-    scope, digest = Scope("dataset", survey.name), RoundPlan(survey).digest()
+    scope, digest = Scope("dataset", survey.name), plan_of(survey).digest()
     for identifier in ledger.look(lambda state: [name for name, held in state.open.items() if held.parts]):
         found = ledger.reservation(identifier)
         if found is not None and found.plan == digest and scope in (each.scope for each in found.charges):

@@ -40,7 +40,7 @@ def opened(data: DataAccount[Declared], work: str | None) -> StillOpen:
             raise
         raise over(survey) from None
     live = Round(survey, found, folder)
-    return StillOpen(live.id, {"digest": survey.digest.hex(), "words": survey.price().words()}, live)
+    return StillOpen(live.id, {"digest": survey.digest.hex(), "words": survey.price(None).words()}, live)
 
 
 def estimated(survey: Survey, estimate: Estimate) -> Plain:
