@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sordino as so
-from collect.surveys import bodies, files_of, pets
+from collect.surveys import SHUFFLED, TWO, bodies, files_of, pets
 from sordino.accounting.account import Account, unlimited
 from sordino.accounting.budget import Budget
 from sordino.collect.device import Device
@@ -146,6 +146,23 @@ def test_a_shuffled_batch_comes_whole_and_is_shown_once():
             refusal()
     closed = running.take_shuffled(rows)
     assert closed.reports == 1000
+
+
+def test_a_batch_that_a_shuffler_is_paid_for_comes_from_nobody_else():
+    poll = pets(**SHUFFLED)
+    running = open_round(poll, budget=DataAccount(poll, unlimited("a test")))
+    with pytest.raises(ArgumentError, match="its shuffler mixed.*SRD-C713"):
+        running.take_shuffled(list(map(bytes, bodies(poll, np.arange(1000) % 3))))
+
+
+def test_two_servers_are_two_houses(tmp_path):
+    poll = pets(trust="two-servers", parties=TWO)
+    with so.open(tmp_path / "budget.db") as house:
+        with pytest.raises(ArgumentError, match="SRD-C713"):
+            house.collect(poll)
+        assert house.ledger.size == 0
+    with pytest.raises(ArgumentError, match="SRD-C713"):
+        open_round(poll, budget=DataAccount(poll, unlimited("a test")))
 
 
 def test_estimates_are_unbiased_and_their_intervals_cover():

@@ -66,7 +66,7 @@ class Round:
         # In memory's stead: what is left of it goes with the round, quietly.
         self._scratch = None if folder is not None else weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
         self._closed: Closed | None = None
-        _write_down(self._folder, work.id)
+        write_down(self._folder, work.id)
 
     @cached_property
     def intake(self) -> Intake:
@@ -208,7 +208,7 @@ def work_of(folder: Path) -> str | None:
         return None
 
 
-def _write_down(folder: Path, work: str) -> None:
+def write_down(folder: Path, work: str) -> None:
     """Write down, once, under which charge a round was opened, before a report is taken."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if work_of(folder) == work:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 from base64 import urlsafe_b64decode, urlsafe_b64encode
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -37,7 +38,8 @@ def public_key(text: Any) -> bytes:
     """Return the bytes of a public key that is spelled as base64url without padding; refuse what is none."""
     found = b""
     if isinstance(text, str) and len(text) == _TEXT and text.isascii():
-        found = urlsafe_b64decode(text + "=")
+        with suppress(ValueError):
+            found = urlsafe_b64decode(text + "=")
     if len(found) != KEY or spelled(found) != text:
         raise ArgumentError(
             "a public key is 43 letters, digits, dashes and underscores; take what `sordino survey key` prints, or "

@@ -12,18 +12,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
 
-from sordino.errors import SordinoError
+from sordino.collect.shuffle.arrival import Arrival
+from sordino.collect.surveys import SHUFFLED, TWO_SERVERS
+from sordino.collect.two_servers.helper import Helper
+from sordino.collect.two_servers.helper import refused as said_nothing
+from sordino.collect.two_servers.messages import LEADER, role_of
+from sordino.errors import ArgumentError, SordinoError
+from sordino.ledger.ledger import Ledger
 from sordino.serve.asking.premises import Premises
 from sordino.serve.refusals import UnknownError
 
 from .codes import Codes
 from .declared import CODES, Declared
-from .rounds import open_charge
+from .rounds import open_charge, work_at
 
 if TYPE_CHECKING:
     from sordino.collect.intake import Intake
 
 _SECONDS = 1.0
+OTHER = "SRD-C713"
 
 
 @dataclass
@@ -37,6 +44,26 @@ class AtHand:
     codes: Codes | None
     former: frozenset[bytes]
     seen: float
+
+    def check_takes(self) -> None:
+        """Refuse reports that go elsewhere under this survey's trust."""
+        survey = self.declared.survey
+        if survey.trust == SHUFFLED:
+            raise ArgumentError("reports of this survey go to its shuffler, sealed; use a client of this version", OTHER)
+        if survey.trust == TWO_SERVERS and role_of(survey, self.declared.key) != LEADER:
+            raise ArgumentError("reports of this survey go to its other server; use a client of this version", OTHER)
+
+    @property
+    def arrival(self) -> Arrival:
+        """Where the batch of a shuffler arrives."""
+        return Arrival(self.declared.survey, self.declared.key, self.declared.folder)
+
+    def helper(self, ledger: Ledger) -> Helper:
+        """Return what answers the other one of two servers."""
+        survey, key = self.declared.survey, self.declared.key
+        if survey.trust != TWO_SERVERS or role_of(survey, key) == LEADER:
+            raise said_nothing()
+        return Helper(survey, key, self.declared.folder, work_at(ledger, survey))
 
     def end(self) -> None:
         """Give files back."""

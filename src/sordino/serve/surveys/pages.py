@@ -102,6 +102,7 @@ def _asked(request: Request, name: str) -> dict[str, Any]:
     found = declared.survey
     return {
         "survey": found.public(),
+        "spelled": found.spelled.decode(),
         "digest": found.digest.hex(),
         "state": now,
         "intake": declared.intake,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sordino.accounting.budget import Budget
 from sordino.accounting.digest import digest_of
+from sordino.accounting.work import Work
 from sordino.data.account import DataAccount
 from sordino.errors import LedgerError
 from sordino.gate import Gate
@@ -56,6 +57,26 @@ def open_charge(ledger: Ledger, survey: Survey) -> str | None:
         if found is not None and found.plan == digest and scope in (each.scope for each in found.charges):
             return identifier
     return None
+
+
+def work_at(ledger: Ledger, survey: Survey) -> Work:
+    """Return the work of a round that is open, under the charge that it was opened with."""
+    from sordino.collect.plan import plan_of
+    from sordino.collect.wire import STALE, refused
+
+    identifier = open_charge(ledger, survey)
+    found = None if identifier is None else ledger.reservation(identifier)
+    if identifier is None or found is None:
+        raise refused(STALE)
+    account = LedgerAccount(ledger, Scope("dataset", survey.name), found.analyst)
+    return DataAccount(survey, Gate(account)).resume(identifier, plan_of(survey))
+
+
+def settled(ledger: Ledger, folder: Path) -> str:
+    """Return what was settled of a round, as it was."""
+    from sordino.collect.round import work_of
+
+    return ledger.release(work_of(folder) or "")
 
 
 def closed_of(ledger: Ledger, survey: Survey, folder: Path) -> Closed:
