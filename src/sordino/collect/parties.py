@@ -6,6 +6,7 @@ survey's digest, so a device answers those whom the survey names, and both of th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ from sordino.errors import ArgumentError
 from .sealing import public_key
 
 _LONGEST = 500
+_PLAIN = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+(/[A-Za-z0-9._~\-/]*)?")
+"""No user, query or fragment, and nothing that means something in a header."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,6 @@ def is_private(url: str) -> bool:
         plain = found.port is None or found.port >= 0
     except ValueError:
         return False
-    bare = not (found.query or found.fragment or found.username or found.password)
+    bare = _PLAIN.fullmatch(url) is not None
     secure = found.scheme == "https" or (found.scheme == "http" and local)
     return len(url) <= _LONGEST and bool(found.hostname) and secure and plain and bare
