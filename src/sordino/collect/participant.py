@@ -69,6 +69,8 @@ def survey_from(public: Mapping[str, Any]) -> Survey:
         values = public["values"] if public["values"] is not None else public["randomizer"]["domain"]
         epsilon = Fraction(public["epsilon"])
         words["parties"] = public.get("parties", ())
+        if "delta" in words:
+            words["delta"] = Fraction(words["delta"])
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise _strange() from None
     for way in WAYS:
