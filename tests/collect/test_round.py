@@ -151,7 +151,7 @@ def test_a_shuffled_batch_comes_whole_and_is_shown_once():
 def test_a_batch_that_a_shuffler_is_paid_for_comes_from_nobody_else():
     poll = pets(**SHUFFLED)
     running = open_round(poll, budget=DataAccount(poll, unlimited("a test")))
-    with pytest.raises(ArgumentError, match="its shuffler mixed.*SRD-C713"):
+    with pytest.raises(ArgumentError, match=r"its shuffler mixed.*SRD-C713"):
         running.take_shuffled(list(map(bytes, bodies(poll, np.arange(1000) % 3))))
 
 

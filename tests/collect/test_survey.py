@@ -63,7 +63,7 @@ def test_two_servers_cost_the_noise_of_one_for_each_report():
         asked = pets(trust="two-servers", parties=TWO, epsilon=1, days=days)
         price = asked.price()
         assert (price.epsilon, price.delta) == (days, 0)
-        # A discrete Laplace of scale t has variance 2r/(1 − r)², r = e^(−1/t); a report moves two counts by 1, so t = 2.
+        # A discrete Laplace of scale t has variance 2r/(1 − r)², r = e^(−1/t); a report moves two counts, so t = 2.
         r = math.exp(-1 / 2)
         assert price.standard_error == pytest.approx(math.sqrt(2 * 2 * r / (1 - r) ** 2), rel=1e-9)
         assert price.poison_of_liars == 100

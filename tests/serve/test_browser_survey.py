@@ -1,4 +1,4 @@
-"""Pages of surveys in a real Chromium: an owner runs one; people read what it costs and answer, and only reports leave."""
+"""Pages of surveys in a real Chromium: an owner runs one, people answer it, and only reports leave."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def test_an_owner_runs_a_survey_and_a_participant_reads_it(tmp_path: Path, brows
 def _read_by_a_participant(browser: Browser, address: str) -> None:
     with watched(browser, address, viewport=PHONE) as seen:
         posts: list[bytes] = []
-        seen.page.on("request", lambda asked: posts.append(asked.post_data_buffer or b"") if asked.method != "GET" else None)
+        seen.page.on(
+            "request", lambda asked: posts.append(asked.post_data_buffer or b"") if asked.method != "GET" else None
+        )
         seen.go("/s/pets")
         expect(seen.page.get_by_role("heading", level=1)).to_have_text("Which pet do you have?")
         expect(seen.page.get_by_text("7.4-fold")).to_be_visible()
@@ -112,7 +114,8 @@ def test_a_report_that_was_not_acknowledged_is_sent_again_as_it_is(tmp_path: Pat
 def test_a_script_that_was_changed_does_not_run(tmp_path: Path, browser: Browser) -> None:
     with polled(tmp_path) as service, served(service) as address, watched(browser, address) as seen:
         seen.page.route(
-            "**/client/sordino.js", lambda route: route.fulfill(body="export const Device = 1;", content_type="text/javascript")
+            "**/client/sordino.js",
+            lambda route: route.fulfill(body="export const Device = 1;", content_type="text/javascript"),
         )
         seen.go("/s/pets")
         assert seen.page.locator("main form").count() == 0

@@ -48,7 +48,10 @@ def shuffling(directory: Path, survey: str, port: int) -> Iterator[str]:
     needs("service")
     words = ["shuffle", "-C", str(directory), "--survey", survey, "--port", str(port)]
     process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-m", "sordino", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=dict(os.environ)
+        [sys.executable, "-m", "sordino", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=dict(os.environ),
     )
     address = f"http://127.0.0.1:{port}"
     try:
@@ -97,7 +100,12 @@ def test_a_shuffler_takes_mixes_forwards_and_forgets(tmp_path: Path) -> None:
         straight = httpx.post(f"{address}/api/v1/surveys/pets/reports", content=reports[0].to_bytes())
         assert (straight.status_code, straight.json()["error"]["code"]) == (422, "SRD-C713")
         with shuffling(place, page, port) as to:
-            assert httpx.get(to).json() == {"key": key.text, "survey": "pets", "digest": poll.digest.hex(), "state": "open"}
+            assert httpx.get(to).json() == {
+                "key": key.text,
+                "survey": "pets",
+                "digest": poll.digest.hex(),
+                "state": "open",
+            }
             for report in reports[:-1]:
                 participant.send(report, page)
             assert "has not sent the batch" in owners.show(service, OWNER, "pets")["waits"]
@@ -142,7 +150,9 @@ def together(tmp_path: Path, addresses: list[str], **words: Any) -> list[Service
     places = [tmp_path / "one", tmp_path / "two"]
     keys = [own_key(each).text for each in places]
     servers = "".join(f"  - {{url: '{url}', key: {key}}}\n" for url, key in zip(addresses, keys, strict=True))
-    text = ASKED + f"days: 1\ntrust: two-servers\nservers:\n{servers}" + "".join(f"{a}: {b}\n" for a, b in words.items())
+    text = (
+        ASKED + f"days: 1\ntrust: two-servers\nservers:\n{servers}" + "".join(f"{a}: {b}\n" for a, b in words.items())
+    )
     found = [Service.open(settings_at(each)) for each in places]
     for service in found:
         owners.define(service, OWNER, text)

@@ -119,8 +119,8 @@ def _shuffled(price: Price) -> list[str]:
         own = f"Nobody but the analyser mixes the reports, which earns nothing: it costs ε = {_number(price.epsilon)}."
         return [_unclear(price), own]
     mixed = (
-        f"{price.parties[1]} mixes the reports before anybody reads them, so it costs ε = {_number(price.epsilon)} with "
-        f"δ = {float(price.delta):g}; ε = {_number(price.epsilon_report)} should it not be honest."
+        f"{price.parties[1]} mixes the reports before anybody reads them, so it costs ε = {_number(price.epsilon)} "
+        f"with δ = {float(price.delta):g}; ε = {_number(price.epsilon_report)} should it not be honest."
     )
     return [_unclear(price), mixed]
 

@@ -134,7 +134,9 @@ class PartyKey:
         try:
             shared = self._key.exchange(X25519PublicKey.from_public_bytes(other))
         except ValueError:
-            raise ArgumentError("the other party's public key is none that anybody can have; ask again for it", _NO_KEY) from None
+            raise ArgumentError(
+                "the other party's public key is none that anybody can have; ask again for it", _NO_KEY
+            ) from None
         both = b"".join(sorted((self.public, other)))
         return HKDF(SHA256(), KEY, both, b"sordino between " + use).derive(shared)
 
@@ -148,7 +150,7 @@ class PartyKey:
 def not_opened() -> ArgumentError:
     """Return the error for what was sealed for another key, another survey, or not at all."""
     return ArgumentError(
-        "this was not sealed for this party and this survey; take its key from the survey that is asked, and send again",
+        "this was not sealed for this party and this survey; take its key from the survey, and send it again",
         _NOT_OPENED,
     )
 

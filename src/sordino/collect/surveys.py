@@ -149,8 +149,8 @@ def survey(
 
     `unit` is what participants are called, and `group` the group of data sets about the same people, whose budget is
     charged as well. To ask again once a round was closed, give the next `round`: it is another survey to devices and to
-    the ledger. With ``trust="shuffled"`` say the smallest `batch` of honest reports, `delta`, and the `parties`, analyser
-    and shuffler, each as ``{"url": …, "key": …}``: without them you shuffle yourself, which earns nothing. With
+    the ledger. With ``trust="shuffled"`` say the smallest `batch` of honest reports, `delta`, and the `parties`,
+    analyser and shuffler, each as ``{"url": …, "key": …}``: without them you shuffle yourself, which earns nothing. By
     ``trust="two-servers"`` the parties are the two servers, the one that takes reports first.
     """
     if not isinstance(question, str) or len(question) > _LONGEST_QUESTION:

@@ -105,9 +105,12 @@ class House:
         """
         return rounds.collect(self, survey, budget, analyst or user())
 
-    def collected(self, survey: Survey) -> Closed:
-        """Return a round that was closed before, with its receipt: to estimate again is free."""
-        return rounds.closed_of(self.ledger, survey, rounds.folder_beside(self.ledger, survey))
+    def collected(self, survey: Survey, *, spark: Any = None) -> Closed:
+        """Return a round that was closed before, with its receipt: to estimate again is free.
+
+        Its reports are counted again, on DuckDB or on a session of `spark`, and must come to what was settled.
+        """
+        return rounds.closed_of(self.ledger, survey, rounds.folder_beside(self.ledger, survey), spark)
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str, by: str | None = None) -> None:
         """Give a data set another budget; who did it and why is in the ledger for good."""

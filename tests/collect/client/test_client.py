@@ -135,7 +135,8 @@ def test_node_replays_the_vectors_that_are_shipped(tmp_path: Path) -> None:
           const asked = new s.Survey(JSON.stringify(sorted(survey)));
           return hex(asked.digest) !== digest || hex(asked.report(value, new s.Words(bytes(random)))) !== report;
         }});
-        const circuits = {{ count: p.count, sum: ({{ most }}) => p.sum(most), histogram: ({{ bins, chunk }}) => p.histogram(bins, chunk) }};
+        const histogram = ({{ bins, chunk }}) => p.histogram(bins, chunk);
+        const circuits = {{ count: p.count, sum: ({{ most }}) => p.sum(most), histogram }};
         const false_ = shares.filter(({{ circuit, context, value, nonce, random, public: told, shares: both }}) => {{
           const made = p.shard(circuits[circuit.name](circuit), bytes(context), value, bytes(nonce), bytes(random));
           return hex(made.publicShare) !== told || made.inputShares.some((each, server) => hex(each) !== both[server]);
@@ -247,7 +248,8 @@ def test_a_survey_whose_coins_tell_more_than_it_says_is_not_answered(tmp_path: P
           const epsilon = survey.epsilon.split("/").map(Number).reduce((above, below) => above / below);
           new s.Survey(text);
           let refused = "";
-          try {{ new s.Survey(JSON.stringify({{ ...survey, epsilon: String(epsilon * 0.999) }})); }} catch (error) {{ refused = error.code; }}
+          const less = JSON.stringify({{ ...survey, epsilon: String(epsilon * 0.999) }});
+          try {{ new s.Survey(less); }} catch (error) {{ refused = error.code; }}
           return [s.loss(survey.randomizer) / epsilon, refused];
         }});
         console.log(JSON.stringify(told));

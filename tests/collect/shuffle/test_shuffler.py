@@ -70,7 +70,7 @@ def test_a_batch_goes_its_way_and_nothing_else_does(tmp_path: Path) -> None:
 
 
 def test_every_order_is_as_likely(tmp_path: Path) -> None:
-    """Of 120 batches of two about half begin with the first: 60 ± 27 at five standard deviations; 120 if none were mixed."""
+    """Of 120 batches of two about half begin with the first: 60 ± 27 at five standard deviations; 120 if not mixed."""
     poll = asked(batch=2)
     first = np.zeros(2)
     for each in range(120):
@@ -120,7 +120,7 @@ def test_what_is_no_envelope_is_refused_and_not_counted(tmp_path: Path) -> None:
         with pytest.raises(ArgumentError, match=code):
             shuffler.take(body)
     for body in (good[1:], good + b"x", bytes(1 << 20)):
-        with pytest.raises(ArgumentError, match="SRD-C70[12]|SRD-C717"):
+        with pytest.raises(ArgumentError, match=r"SRD-C70[12]|SRD-C717"):
             shuffler.take(body)
     assert shuffler.waiting == 0
     shuffler.close()

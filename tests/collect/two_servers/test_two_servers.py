@@ -124,7 +124,7 @@ def poll_head(poll: Survey) -> bytes:
 
 
 def test_one_server_s_files_and_messages_hold_no_answer(tmp_path: Path) -> None:
-    """The same answers twice: what the helper keeps and says has the same lengths, and no more in common than chance."""
+    """The same answers twice: what the helper keeps and says has the same lengths, and no more in common by chance."""
     poll = asked()
     said: list[list[bytes]] = []
     for each in range(2):
@@ -149,7 +149,12 @@ def test_servers_listen_to_each_other_and_nobody_else(tmp_path: Path) -> None:
     poll, third = asked(), PartyKey.fresh()
     helper = Helper(poll, HELPER, tmp_path, begun(poll))
     forged = spoken(asked(parties=[{"url": "", "key": third.text}, TWO[1]]), third, b"check", [b"\0\0\0\0"])
-    for message in (b"check\n" + forged, b"check\n", b"sum\n" + bytes(80), b"check\n" + spoken(poll, LEADER, b"sum", [])):
+    for message in (
+        b"check\n" + forged,
+        b"check\n",
+        b"sum\n" + bytes(80),
+        b"check\n" + spoken(poll, LEADER, b"sum", []),
+    ):
         with pytest.raises(SourceError, match="SRD-C719"):
             helper.answer(message)
     for use, pieces in ((b"check", []), (b"check", [b"\0\0\0\0", b"x"]), (b"check", [b"x" * 5]), (b"other", [])):

@@ -126,4 +126,3 @@ def _write(path: Path, content: bytes) -> None:
         os.fsync(file.fileno())
     os.replace(scratch, path)
     sync_directory(path.parent)
-

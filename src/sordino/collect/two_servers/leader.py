@@ -65,7 +65,7 @@ def put_together(survey: Survey, key: PartyKey, total: prio3.AggregateShare, wor
 
 @dataclass(frozen=True)
 class Answer:
-    """What came of two servers' collection: noisy counts, unbiased, and so below zero at times. It is settled as it is."""
+    """What came of two servers' collection: noisy counts, unbiased, so below zero at times. It is settled as it is."""
 
     survey: str
     round: int
@@ -105,5 +105,3 @@ def _chunks(reports: Path, size: int) -> Iterator[tuple[list[bytes], Payloads]]:
 
 def _rows(column: pa.Array, size: int) -> Payloads:
     return np.frombuffer(b"".join(column.to_pylist()), np.uint8).reshape(len(column), size)
-
-

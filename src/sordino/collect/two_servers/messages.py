@@ -1,4 +1,4 @@
-"""What two servers say to each other: opaque pieces in one message, told from anybody else's by what they have in common.
+"""What two servers say to each other: pieces in one message, told from anybody else's by what they have in common.
 
 A message is pieces, each after its length (four bytes, the lowest first), and 32 bytes of HMAC-SHA256 over them. The
 use is part of the secret: what was said for one purpose, or about another survey, is nothing for any other.

@@ -91,7 +91,9 @@ class Shares:
         chunk = self.circuit.chunk_length
         return {"protocol": self.protocol, "domain": self.domain, "chunk": chunk, "epsilon": str(self.epsilon)}
 
-    def payload(self, digest: bytes, identity: bytes, parties: tuple[Party, ...], code: int, source: BitSource) -> bytes:
+    def payload(
+        self, digest: bytes, identity: bytes, parties: tuple[Party, ...], code: int, source: BitSource
+    ) -> bytes:
         """Return the payload of a report with this id; shares by the next words of `source`, seals by fresh keys."""
         prio3 = self.prio3(digest)
         random = source.words(prio3.randomness_size // 8).astype("<u8").view(np.uint8).reshape(1, -1)

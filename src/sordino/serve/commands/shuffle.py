@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 def shuffle(
     survey: Annotated[
-        str | None, typer.Option("--survey", help="The survey's page, as https://a.example.org/s/pets; without it, only the key is told.")
+        str | None,
+        typer.Option(
+            "--survey", help="The survey's page, as https://a.example.org/s/pets; without it, only the key is told."
+        ),
     ] = None,
     directory: Annotated[
         Path, typer.Option("--directory", "-C", help="Where the key lies, and what waits.", show_default=False)

@@ -49,7 +49,9 @@ class AtHand:
         """Refuse reports that go elsewhere under this survey's trust."""
         survey = self.declared.survey
         if survey.trust == SHUFFLED:
-            raise ArgumentError("reports of this survey go to its shuffler, sealed; use a client of this version", OTHER)
+            raise ArgumentError(
+                "reports of this survey go to its shuffler, sealed; use a client of this version", OTHER
+            )
         if survey.trust == TWO_SERVERS and role_of(survey, self.declared.key) != LEADER:
             raise ArgumentError("reports of this survey go to its other server; use a client of this version", OTHER)
 

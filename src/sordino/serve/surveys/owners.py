@@ -56,7 +56,13 @@ def show(service: Service, who: Principal, name: str) -> Plain:
     service.house.row(who, name)
     declared = declared_as(service.house, name)
     now = state(service, declared)
-    found = {"name": name, "state": now, "waits": _waits(declared, now), "digest": declared.survey.digest.hex(), **declared.public()}
+    found = {
+        "name": name,
+        "state": now,
+        "waits": _waits(declared, now),
+        "digest": declared.survey.digest.hex(),
+        **declared.public(),
+    }
     return found | {"estimate": _estimate(service, declared, now), "work": open_charge(service.ledger, declared.survey)}
 
 
@@ -70,7 +76,9 @@ def _waits(declared: Declared, now: str) -> str | None:
         return None
     if survey.trust == "shuffled":
         whole = bool(survey.parties) and Arrival(survey, declared.key, declared.folder).whole
-        return "The batch is here; close the round to count it." if whole else "The shuffler has not sent the batch yet."
+        return (
+            "The batch is here; close the round to count it." if whole else "The shuffler has not sent the batch yet."
+        )
     if role_of(survey, declared.key) == LEADER:
         return "Both servers add up when you close the round."
     return "The other server takes the reports; close the round here when it has closed its own."

@@ -90,7 +90,9 @@ def change(request: Request, session: Sender, name: str, verb: str) -> Response:
 def answer(request: Request, name: str) -> Response:
     """Show a participant the question, and what an answer costs, in plain words; nobody needs an account."""
     found = _asked(request, name)
-    shown = page(request, None, "survey_answer.html", found=found, scripts=scripts(), elsewhere=_elsewhere(request, name))
+    shown = page(
+        request, None, "survey_answer.html", found=found, scripts=scripts(), elsewhere=_elsewhere(request, name)
+    )
     parties = found["survey"].get("parties", ())
     if parties and found["survey"]["trust"] == "shuffled":  # sealed reports go to the shuffler, and nowhere else
         policy = CONTENT_SECURITY_POLICY.replace("connect-src 'self'", f"connect-src 'self' {parties[1]['url']}")

@@ -18,6 +18,7 @@ from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
 
 from .declared import FOLDER
+from .on_spark import on_spark
 
 if TYPE_CHECKING:
     from sordino.collect.round import Closed, Round
@@ -79,13 +80,17 @@ def settled(ledger: Ledger, folder: Path) -> str:
     return ledger.release(work_of(folder) or "")
 
 
-def closed_of(ledger: Ledger, survey: Survey, folder: Path) -> Closed:
-    """Return a round that was closed, with its receipt; refuse counts that are not those that were settled."""
+def closed_of(ledger: Ledger, survey: Survey, folder: Path, spark: Any = None) -> Closed:
+    """Return a round that was closed, with its receipt; refuse counts that are not those that were settled.
+
+    Reports are counted on DuckDB, or on a session of `spark`.
+    """
     from sordino.collect.intake import damaged
     from sordino.collect.plan import counts_digest
     from sordino.collect.round import closed_round, work_of
 
-    found, work = closed_round(survey, folder), work_of(folder) or ""
+    count = None if spark is None else on_spark(spark)
+    found, work = closed_round(survey, folder, count=count), work_of(folder) or ""
     if json.loads(ledger.release(work))["counts"] != counts_digest(found.counts):
         raise damaged()
     return replace(found, receipt=ledger.receipt(work))

@@ -1,6 +1,6 @@
-"""The JavaScript client as it is shipped: its files in the order in which a page loads them, and their integrity hashes.
+"""The JavaScript client as it is shipped: its files in the order in which a page loads them, and their hashes.
 
-A page names each file with its hash, before any other that imports it; so a browser that runs one runs these very bytes.
+A page names each file with its hash, before any other that imports it: a browser that runs one runs these very bytes.
 """
 
 from __future__ import annotations

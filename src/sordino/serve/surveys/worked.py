@@ -61,8 +61,8 @@ def check_parties(declared: Declared) -> int | None:
     if survey.trust != LOCAL:
         if not survey.parties:
             raise ArgumentError(
-                "a service shuffles nothing by its own hands, which would earn nothing: name a shuffler, by its url and "
-                "key as `sordino shuffle` tells them, or declare trust: local",
+                "a service shuffles nothing by its own hands, which would earn nothing: name a shuffler, by its url "
+                "and key as `sordino shuffle` tells them, or declare trust: local",
                 "SRD-C713",
             )
         Arrival(survey, declared.key, declared.folder)
