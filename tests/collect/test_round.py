@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sordino as so
@@ -106,6 +107,24 @@ def test_a_group_is_charged_as_well(tmp_path):
         house.collect(poll).close()
         with pytest.raises(BudgetError):
             house.collect(pets(group="citizens", unit="citizen", round=2), Budget(epsilon=2))
+
+
+def test_tables_and_surveys_about_the_same_people_share_one_budget(tmp_path):
+    """A table of add/remove and a survey of replace-one: a count at ε = ½ moves by 2 in the group, so it costs 1."""
+    rides = so.dataset("rides", pa.table({"rider": [1, 1, 2]}), unit="rider", limits=so.limits(rows=1))
+    poll = pets(group="riders", unit="rider", epsilon=2)
+    with so.open(tmp_path / "budget.db") as house:
+        house.open_group("riders", Budget(epsilon=3), unit="rider")
+        asked = house.account(rides, Budget(epsilon=9), groups=("riders",)).sql("SELECT COUNT(*) AS n FROM rides")
+        asked.run(epsilon="0.5")
+        house.collect(poll)
+        with pytest.raises(BudgetError):  # 1 + 2 are all that the group holds, whatever the table's own budget has left
+            asked.run(epsilon="0.001")
+    with so.open(tmp_path / "budget.db") as house:
+        assert house.collect(poll).id  # a restart goes on under the same charge
+        with pytest.raises(BudgetError):
+            house.collect(pets(group="riders", unit="rider", round=2), Budget(epsilon=2))
+        assert house.verify().sound
 
 
 def test_it_is_charged_before_a_report_is_accepted(tmp_path):

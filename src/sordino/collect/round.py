@@ -31,7 +31,6 @@ from .shuffle.arrival import Arrival
 from .surveys import LOCAL, TWO_SERVERS, Survey
 from .wire import ID, STALE, Report, read_each
 
-
 Counting = Callable[[Randomizer, Path], tuple[int, Counts]]
 """Counts the payloads in a Parquet file: how many there are, and their counts."""
 

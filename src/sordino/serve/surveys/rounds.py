@@ -77,7 +77,7 @@ def settled(ledger: Ledger, folder: Path) -> str:
     """Return what was settled of a round, as it was."""
     from sordino.collect.round import work_of
 
-    return ledger.release(work_of(folder) or "")
+    return ledger.release(work_of(folder) or "").decode()
 
 
 def closed_of(ledger: Ledger, survey: Survey, folder: Path, spark: Any = None) -> Closed:
