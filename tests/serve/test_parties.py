@@ -18,6 +18,7 @@ from playwright.sync_api import Browser
 
 from collect.surveys import files_of
 from serve.browsers import served
+from serve.commanding import Commands
 from serve.places import OWNER, opened, settings_at
 from serve.replicas import Replica
 from serve.test_browser_survey import _answers
@@ -209,3 +210,24 @@ def test_two_services_collect_what_neither_can_read(tmp_path: Path, browser: Bro
             service.close()
         for each in replicas:
             each.kill()
+
+
+def test_commands_of_parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = Commands(tmp_path, monkeypatch)
+    (tmp_path / "service").mkdir()
+    (tmp_path / "service" / "sordino.yaml").write_text("database: budget.db\ndata: .\n")
+    key = commands("survey", "key", "-C", tmp_path / "service").strip()
+    assert key == own_key(tmp_path / "service").text == commands("survey", "key", "-C", tmp_path / "service").strip()
+    other = commands("shuffle", "-C", tmp_path / "shuffler").split()[1]
+    assert other == PartyKey.at(tmp_path / "shuffler" / "shuffler.key").text
+    text = (
+        f"{ASKED}trust: shuffled\nbatch: 50\ndelta: 0.001\nshuffler: {{url: 'https://s.example.org', key: {other}}}\n"
+    )
+    (tmp_path / "pets.yaml").write_text(text)
+    said = commands("survey", "new", tmp_path / "pets.yaml", "-C", tmp_path / "service")
+    assert "s.example.org mixes the reports" in " ".join(said.split())
+    commands("survey", "open", "pets", "--yes", "-C", tmp_path / "service")
+    assert "has not sent the batch" in commands("survey", "show", "pets", "-C", tmp_path / "service")
+    for wrong in (text.replace(other, "x"), text.replace("https", "ftp"), text + "intake: codes\n"):
+        with Service.open(settings_at(tmp_path / "service")) as service, pytest.raises(ArgumentError):
+            owners.define(service, OWNER, wrong.replace("pets", "other"))

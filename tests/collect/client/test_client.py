@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy as np
 import pytest
 
 import sordino.collect.client
-from collect.client.vectors import WAYS, vectors
+from collect.client.vectors import OTHERS, WAYS, other_vectors, vectors
 from collect.surveys import KEYS, SHUFFLED, TWO, pets
+from sordino.collect.coins import Replayed
+from sordino.collect.numbers.choice import number
 from sordino.collect.prio3 import (
     Count,
     Histogram,
@@ -28,10 +31,11 @@ from sordino.collect.prio3 import (
 )
 from sordino.collect.sealing import PartyKey
 from sordino.collect.shuffle.envelope import opened, unwrapped
+from sordino.collect.surveys import survey
 from sordino.collect.two_servers.shares import Shares, share_of
 from sordino.collect.vectors import share_vectors, shipped, surveys
 from sordino.collect.vectors import vectors as vectors_of_reports
-from sordino.collect.wire import read_each
+from sordino.collect.wire import read_each, report_of
 
 MODULE = Path(sordino.collect.client.__file__).parent / "sordino.js"
 HERE = Path(__file__).parent
@@ -39,18 +43,19 @@ HERE = Path(__file__).parent
 
 def differing(folder: Path, name: str, count: int, seed: int) -> int:
     given = folder / "vectors.json"
-    given.write_text(json.dumps(list(vectors(name, count, seed))))
+    made = other_vectors if name in OTHERS else vectors
+    given.write_text(json.dumps(list(made(name, count, seed))))
     words = ["node", str(HERE / "compare.mjs"), str(MODULE), str(given)]
     return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)  # noqa: S603
 
 
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", [*WAYS, *OTHERS])
 def test_node_sends_the_same_bits(tmp_path: Path, name: str) -> None:
     assert differing(tmp_path, name, 150, seed=7) == 0
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", [*WAYS, *OTHERS])
 def test_node_sends_the_same_bits_ten_thousand_times(tmp_path: Path, name: str) -> None:
     assert differing(tmp_path, name, 10_000, seed=8) == 0
 
@@ -262,9 +267,41 @@ def test_a_survey_whose_coins_tell_more_than_it_says_is_not_answered(tmp_path: P
     assert sum(refused == "SRD-C715" for _, refused in found) > 50
 
 
+def test_numbers_are_answered_alike(tmp_path: Path) -> None:
+    """Means, distributions, far-off numbers, by the same random bytes; NaN and texts are refused."""
+    dice, given = np.random.default_rng(11), []
+    for what in ("mean", "distribution"):
+        for epsilon in (Fraction(1, 2), 3):
+            asked = survey("numbers", number(-3, 97.3, epsilon=epsilon, what=what))
+            for value in (*dice.uniform(-3, 98, size=8), -1e300, 1e300, 0.1):
+                random = dice.bytes(8 * 40)
+                report = report_of(asked, float(value), Replayed(random)).to_bytes().hex()
+                given.append([asked.spelled.decode(), float(value), random.hex(), report])
+    found = ran(
+        tmp_path,
+        f"""
+        await import("{(MODULE.parent / "ways.js").as_uri()}");
+        const given = {json.dumps(given)};
+        const wrong = given.filter(([spelled, value, random, report]) =>
+          hex(new s.Survey(spelled).report(value, new s.Words(bytes(random)))) !== report);
+        const codes = [NaN, "3", null, undefined, true].map((value) => {{
+          try {{ return new s.Survey(given[0][0]).code(value); }} catch (error) {{ return error.code; }}
+        }});
+        console.log(JSON.stringify([wrong.length, codes]));
+        """,
+    )
+    assert found == [0, ["SRD-C201"] * 5]
+
+
 def test_it_needs_nothing_else() -> None:
     for path in sorted(MODULE.parent.glob("*.js")):
         text = path.read_text()
-        assert set(re.findall(r'from "(.*?)"', text)) <= {"./sordino.js", "./prio3.js", "./sealing.js", "./sending.js"}
+        assert set(re.findall(r'from "(.*?)"', text)) <= {
+            "./sordino.js",
+            "./prio3.js",
+            "./sealing.js",
+            "./sending.js",
+            "./ways.js",
+        }
         assert "Math.random" not in text
         assert len(text.splitlines()) <= 400

@@ -73,7 +73,8 @@ function form(survey, device, asked) {
   }
   const told = element("p", "", { id: "said" });
   told.setAttribute("role", "status");
-  const button = element("button", "Send an unclear answer", { type: "submit" });
+  const parted = survey.public.trust === "two-servers";
+  const button = element("button", parted ? "Send it in two parts" : "Send an unclear answer", { type: "submit" });
   const row = element("p");
   row.append(button);
   found.append(row, told);
@@ -86,13 +87,15 @@ function form(survey, device, asked) {
   found.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
-    told.textContent = "Making your answer unclear …";
+    told.textContent = parted ? "Parting your answer …" : "Making your answer unclear …";
     try {
       const value = values[Number(new FormData(found).get("answer"))];
       await answer(survey, device, value, found.elements.code?.value.trim() ?? "", asked.reports);
       found.reset();
       tell();
-      told.textContent = "Thank you. A report was sent; what you said did not leave this browser.";
+      told.textContent = parted
+        ? "Thank you. Both parts were sent, each sealed for one server; neither says anything by itself."
+        : "Thank you. A report was sent; what you said did not leave this browser.";
     } catch (error) {
       button.disabled = false;
       told.textContent = error instanceof Refusal ? error.message : "Something went wrong here; send it again.";

@@ -53,7 +53,7 @@ function below(limit, words) {
 }
 
 /** How many bytes the numbers below `limit` take. */
-function bytesBelow(limit) {
+export function bytesBelow(limit) {
   let bytes = 1;
   for (let reach = 256n; reach < BigInt(limit); reach *= 256n) bytes += 1;
   return bytes;
@@ -81,11 +81,13 @@ export function joined(parts) {
   return found;
 }
 
-function setBit(bytes, place) {
+/** Set one of many bits, the lowest of each byte first. */
+export function setBit(bytes, place) {
   bytes[place >> 3] |= 1 << (place & 7);
 }
 
-function oddBits(value) {
+/** Whether a number has an odd number of ones. */
+export function oddBits(value) {
   let rest = value;
   let odd = false;
   for (; rest; rest &= rest - 1n) odd = !odd;
@@ -93,7 +95,7 @@ function oddBits(value) {
 }
 
 /** The value itself, or one of the others, all alike: one word decides. */
-function kAry(domain, lie, value, words) {
+export function kAry(domain, lie, value, words) {
   const place = words.next() / BigInt(lie);
   if (place >= BigInt(domain - 1)) return value;
   return (value + 1 + Number(place)) % domain;
@@ -241,10 +243,11 @@ export class Survey {
 
   /** The code of a value, or a refusal that does not show it. */
   code(value) {
-    const { values, randomizer } = this.public;
+    const { values, randomizer, scale } = this.public;
+    if (scale) return placed(scale, value);
     const named = typeof value === "string" ? value.normalize("NFC") : value;
     const fits = Number.isInteger(named) && named >= 0 && named < randomizer.domain;
-    const found = values === null ? (fits ? named : -1) : values.indexOf(named);
+    const found = !values ? (fits ? named : -1) : values.indexOf(named);
     if (found < 0) {
       throw new Refusal("SRD-C104", "the answer is none of the values that are asked for; send one of them");
     }
@@ -267,20 +270,29 @@ export class Survey {
 
 const SHARES = "prio3-histogram"; // answered in two shares (sending.js)
 
-/** What one report loses at most, by its coins: the logarithm of the largest quotient of two chances. */
-export function loss(randomizer) {
-  const share = (words) => Number(BigInt(words)) / 2 ** 64;
-  const { protocol, domain, lie, own, other, truth, buckets, chosen } = randomizer;
-  const lies = (count) => Math.log((1 - (count - 1) * share(lie)) / share(lie));
-  switch (protocol) {
-    case "k-ary": return lies(domain);
-    case "hashing": return lies(buckets);
-    case "hadamard": return Math.abs(Math.log(share(truth) / (1 - share(truth))));
-    case "unary": return Math.log((share(own) * (1 - share(other))) / (share(other) * (1 - share(own))));
-    case "subset": return Math.log((share(truth) * (domain - chosen)) / ((1 - share(truth)) * chosen));
-    default: return Infinity;
+/** A number's place on the public grid: clipped to the bounds, rounded; what is no number is refused. */
+function placed({ low, high, factor, steps }, value) {
+  if (typeof value !== "number" || Number.isNaN(value)) {
+    throw new Refusal("SRD-C201", "the answer must be a number; it is not shown here, and nothing was sent");
   }
+  const inside = Math.min(Math.max(value, Number(low)), Number(high));
+  return Math.min(Math.max(Math.floor((inside - Number(low)) * Number(factor) + 0.5), 0), steps);
 }
+
+const share = (words) => Number(BigInt(words)) / 2 ** 64;
+const lies = (count, lie) => Math.log((1 - (count - 1) * share(lie)) / share(lie));
+
+/** What one report of each way loses at most, by its coins: the logarithm of the largest quotient of two chances. */
+export const losses = {
+  "k-ary": ({ domain, lie }) => lies(domain, lie),
+  hashing: ({ buckets, lie }) => lies(buckets, lie),
+  hadamard: ({ truth }) => Math.abs(Math.log(share(truth) / (1 - share(truth)))),
+  unary: ({ own, other }) => Math.log((share(own) * (1 - share(other))) / (share(other) * (1 - share(own)))),
+  subset: ({ truth, domain, chosen }) => Math.log((share(truth) * (domain - chosen)) / ((1 - share(truth)) * chosen)),
+};
+
+/** The loss of a way to answer; without bound for one of which this client cannot tell. */
+export const loss = (way) => (Object.hasOwn(losses, way.protocol) ? losses[way.protocol](way) : Infinity);
 
 const fraction = (given) => given.split("/").map(Number).reduce((above, below) => above / below);
 
