@@ -52,6 +52,18 @@ def test_the_check_of_the_front_door_can_fail() -> None:
     assert "scipy" in loaded_by("import scipy")
 
 
+def test_every_file_that_is_no_module_is_shipped() -> None:
+    """Templates, scripts, vectors: what the package reads beside its modules is named in package-data."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["sordino"]
+    house = ROOT / "src" / "sordino"
+    shipped = {path for pattern in patterns for path in house.glob(pattern)}
+    shipped |= {path for folder in shipped if folder.is_dir() for path in folder.rglob("*")}
+    others = {path for path in house.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert others
+    assert not others - shipped
+
+
 def layers_of(container: str) -> list[str]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     (contract,) = [c for c in settings["tool"]["importlinter"]["contracts"] if c.get("containers") == [container]]

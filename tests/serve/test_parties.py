@@ -220,9 +220,8 @@ def test_commands_of_parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert key == own_key(tmp_path / "service").text == commands("survey", "key", "-C", tmp_path / "service").strip()
     other = commands("shuffle", "-C", tmp_path / "shuffler").split()[1]
     assert other == PartyKey.at(tmp_path / "shuffler" / "shuffler.key").text
-    text = (
-        f"{ASKED}trust: shuffled\nbatch: 50\ndelta: 0.001\nshuffler: {{url: 'https://s.example.org', key: {other}}}\n"
-    )
+    words = f"trust: shuffled\nbatch: 50\ndelta: 0.001\nshuffler: {{url: 'https://s.example.org', key: {other}}}\n"
+    text = ASKED + words
     (tmp_path / "pets.yaml").write_text(text)
     said = commands("survey", "new", tmp_path / "pets.yaml", "-C", tmp_path / "service")
     assert "s.example.org mixes the reports" in " ".join(said.split())

@@ -67,6 +67,9 @@ def test_a_batch_goes_its_way_and_nothing_else_does(tmp_path: Path) -> None:
     late.close()
     running = open_round(poll, budget=DataAccount(poll, unlimited("a test")))
     assert running.take_shuffled(arrival).reports == COUNT
+    arrival.forget()
+    assert not arrival.whole
+    assert not any((tmp_path / "analyser").rglob("*.*"))
 
 
 def test_every_order_is_as_likely(tmp_path: Path) -> None:
@@ -108,6 +111,16 @@ def test_a_restart_goes_on_and_a_silent_analyser_is_waited_for(tmp_path: Path) -
     assert again.forward(silent)  # once
     again.close()
     assert sorted(arrival.reports()) == sorted(sent)
+
+
+def test_a_batch_that_nobody_waits_for_is_forgotten(tmp_path: Path) -> None:
+    poll = asked()
+    shuffler = Shuffler(poll, SHUFFLER, tmp_path)
+    shuffler.take(b"".join(envelopes(poll, reports(poll, 3))))
+    shuffler.forget()
+    shuffler.close()
+    assert shuffler.sent
+    assert {each.name for each in tmp_path.iterdir()} == {"lock", "closed", "sent"}
 
 
 def test_what_is_no_envelope_is_refused_and_not_counted(tmp_path: Path) -> None:

@@ -68,6 +68,11 @@ class Arrival:
         found = [opened(self._survey, self._key, body[start : start + width]) for start in range(0, len(body), width)]
         return [each for each in found if each is not None]
 
+    def forget(self) -> None:
+        """Remove what arrived, once it was counted and is kept (or was too little)."""
+        for path in self._folder.glob("*") if self._folder.is_dir() else ():
+            path.unlink()
+
     def _parts(self) -> list[Path]:
         """Return the parts of the batch that is whole, in order; none while there is none."""
         found: dict[str, dict[int, Path]] = {}

@@ -105,10 +105,17 @@ class Shuffler:
         shared = secret(self.survey, self._key, 0)
         for part in split(self.survey, shared, kept[:ID], kept[ID:]):
             send(part)
-        _write(self._folder / _SENT, b"")
-        (self._folder / _BATCH).unlink()
-        sync_directory(self._folder)
+        self.forget()
         return True
+
+    def forget(self) -> None:
+        """Forget the batch: the analyser has it, or has closed the round without it."""
+        seal(self._folder)
+        _write(self._folder / _SENT, b"")
+        (self._folder / _BATCH).unlink(missing_ok=True)
+        for segment in self._folder.glob(SEGMENTS):
+            segment.unlink()
+        sync_directory(self._folder)
 
     def close(self) -> None:
         """Write what waits, and give files back."""

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from sordino.collect.posting import answered
 from sordino.collect.shuffle.shuffler import Shuffler
+from sordino.collect.wire import STALE
 from sordino.errors import SordinoError
 from sordino.serve.http.problems import status_of
 from sordino.serve.refusals import MUTE, shape
@@ -96,16 +97,31 @@ class Shuffling:
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
+    def _forwarded(self) -> bool:
+        """Return whether nothing is left to be forwarded."""
+        try:
+            return self._shuffler.forward(lambda part: _sent(self._to, part))
+        except SordinoError as error:
+            if error.code != STALE or not _over(self._to):
+                raise
+            self._shuffler.forget()
+            return True
+
     def _forward(self) -> None:
         """Forward the batch once it is whole, and try again as long as the analyser does not take it."""
         while not self._ended.is_set():
-            with suppress(SordinoError):
-                if self._shuffler.forward(lambda part: _sent(self._to, part)):
+            with suppress(SordinoError, ValueError):
+                if self._forwarded():
                     return
             self._came.wait(self._pause)
             self._came.clear()
             if self._shuffler.full:
                 self._ended.wait(self._pause)
+
+
+def _over(to: str) -> bool:
+    """Return whether the analyser has closed the round, so that nobody waits for the batch."""
+    return bool(json.loads(answered(to))["state"] == "closed")
 
 
 def _sent(to: str, part: bytes) -> None:

@@ -126,6 +126,8 @@ class Mixed:
 
         arrival = Arrival(self.round.survey, self.declared.key, self.declared.folder)
         try:
-            return self.round.take_shuffled(arrival) if arrival.whole else self.round.close()
+            found = self.round.take_shuffled(arrival) if arrival.whole else self.round.close()
         except ArgumentError:  # fewer than it was priced for: they are not shown, and what was charged stays charged
-            return self.round.close()
+            found = self.round.close()
+        arrival.forget()
+        return found
