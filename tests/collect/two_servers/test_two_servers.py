@@ -16,7 +16,7 @@ from sordino.collect.kept import keep
 from sordino.collect.plan import plan_of
 from sordino.collect.sealing import PartyKey
 from sordino.collect.surveys import Survey
-from sordino.collect.two_servers.helper import Helper
+from sordino.collect.two_servers.helping import Helper
 from sordino.collect.two_servers.leader import Answer, added_up, estimate_of, put_together
 from sordino.collect.two_servers.messages import heard, role_of, spoken
 from sordino.collect.wire import HEADER, read_each, report_of

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary, ref
 
 from sordino.collect.shuffle.arrival import Arrival
 from sordino.collect.surveys import SHUFFLED, TWO_SERVERS
-from sordino.collect.two_servers.helper import Helper
-from sordino.collect.two_servers.helper import refused as said_nothing
+from sordino.collect.two_servers.helping import Helper
+from sordino.collect.two_servers.helping import refused as said_nothing
 from sordino.collect.two_servers.messages import LEADER, role_of
 from sordino.errors import ArgumentError, SordinoError
 from sordino.ledger.ledger import Ledger

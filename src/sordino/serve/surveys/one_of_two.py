@@ -11,7 +11,7 @@ from sordino.errors import ArgumentError
 from .declared import Declared
 
 if TYPE_CHECKING:
-    from sordino.collect.two_servers.helper import Helper
+    from sordino.collect.two_servers.helping import Helper
 
 
 class OneOfTwo:
@@ -23,7 +23,7 @@ class OneOfTwo:
     @property
     def helper(self) -> Helper:
         """What answers the leader."""
-        from sordino.collect.two_servers.helper import Helper
+        from sordino.collect.two_servers.helping import Helper
 
         declared = self._declared
         return Helper(declared.survey, declared.key, declared.folder, self._work)
