@@ -98,7 +98,7 @@ def test_entropy_is_touched_in_one_room_only() -> None:
             for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""])
         }
         assert not imported & {"random", "secrets", "numpy.random", "cryptography"}, path
-        # Signatures, agreements and masks draw nothing: their keys come from `noise`. HPKE draws the key of a seal itself,
+        # Signatures, agreements and masks draw nothing: their keys come from `noise`. HPKE draws each key of a seal,
         # as it must not be given one; no law of noise rests on it.
         own = ("ledger/keys.py", "federation/keys.py", "federation/masks.py", "collect/sealing.py")
         signs = f"{path.parent.name}/{path.name}" in own
