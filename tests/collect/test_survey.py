@@ -100,6 +100,8 @@ def test_the_digest_is_sha_256_of_plain_json():
         ({"parties": TWO}, "SRD-C714"),
         ({"trust": "two-servers"}, "SRD-C714"),
         ({"trust": "two-servers", "parties": TWO[:1]}, "SRD-C714"),
+        ({"trust": "two-servers", "parties": [TWO[0], {**TWO[1], "url": ""}]}, "SRD-C714"),
+        ({**SHUFFLED, "parties": [TWO[0], {**TWO[1], "url": ""}]}, "SRD-C714"),
         ({"trust": "two-servers", "parties": [TWO[0], TWO[0]]}, "SRD-C714"),
         ({"trust": "two-servers", "parties": [TWO[0], {**TWO[1], "url": "http://b.example.org"}]}, "SRD-C714"),
         ({"trust": "two-servers", "parties": [TWO[0], {**TWO[1], "key": "x"}]}, "SRD-C716"),

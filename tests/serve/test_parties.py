@@ -200,6 +200,8 @@ def test_two_services_collect_what_neither_can_read(tmp_path: Path, browser: Bro
             assert abs(row["estimate"] - truth[row["value"]]) < 60  # e^(−60)
             assert row["low"] < row["estimate"] < row["high"]
         assert owners.show(services[0], OWNER, "pets") == closed
+        told = httpx.post(f"{two}/api/v1/surveys/pets/servers", content=b"sum\n" + bytes(64))
+        assert told.json()["error"]["code"] == "SRD-C719"
         ended = owners.close(services[1], OWNER, "pets")
         assert (ended["state"], ended["estimate"]) == ("closed", None)
         for service in services:

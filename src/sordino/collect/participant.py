@@ -10,6 +10,7 @@ the service says, so a service cannot have a device answer by another randomizer
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -67,10 +68,10 @@ def survey_from(public: Mapping[str, Any]) -> Survey:
     try:
         words = {name: public[name] for name in _WORDS if public[name] is not None}
         values = public["values"] if public["values"] is not None else public["randomizer"]["domain"]
-        epsilon = Fraction(public["epsilon"])
+        epsilon = _fraction(public["epsilon"])
         words["parties"] = public.get("parties", ())
         if "delta" in words:
-            words["delta"] = Fraction(words["delta"])
+            words["delta"] = _fraction(words["delta"])
     except (KeyError, TypeError, ValueError, ZeroDivisionError):
         raise _strange() from None
     for way in WAYS:
@@ -81,6 +82,13 @@ def survey_from(public: Mapping[str, Any]) -> Survey:
         if found.public() == dict(public):
             return found
     raise _strange()
+
+
+def _fraction(text: Any) -> Fraction:
+    """Return a fraction as surveys spell it; a power of ten, which could be a very large number, is none."""
+    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,60}(/[0-9]{1,60})?", text):
+        raise ValueError
+    return Fraction(text)
 
 
 def address(url: str) -> str:

@@ -209,6 +209,8 @@ def _check_parties(found: Survey) -> None:
             "under local trust nobody stands between a device and you; leave parties out, or say which trust you mean",
             "SRD-C714",
         )
+    if any(not each.url for each in found.parties[found.trust == SHUFFLED :]):
+        raise ArgumentError("a party that others send to has an address: url, as https://b.example.org", "SRD-C714")
     if found.trust == TWO_SERVERS and not found.parties:
         raise ArgumentError(
             "a survey of two servers names both: parties, each with its url and key (`sordino survey key` prints one), "

@@ -14,6 +14,7 @@ from sordino.accounting.work import Work
 from sordino.collect.intake import Intake, seal
 from sordino.collect.kept import keep
 from sordino.collect.plan import plan_of
+from sordino.collect.prio3 import NoisedShare
 from sordino.collect.sealing import PartyKey
 from sordino.collect.surveys import Survey
 from sordino.collect.two_servers.helping import Helper
@@ -91,6 +92,21 @@ def test_collecting_again_returns_the_stored_noised_share(tmp_path: Path) -> Non
     assert answers[0] == answers[1] == answers[2]
 
 
+def test_the_helper_answers_as_before_when_its_round_is_over(tmp_path: Path) -> None:
+    poll = asked()
+    reports = kept(poll, tmp_path / "leader", made(poll, 30))
+    own, other = begun(poll), begun(poll)
+    helper = Helper(poll, HELPER, tmp_path / "helper", other)
+    total = added_up(poll, LEADER, reports, helper.answer)
+    answer = put_together(poll, LEADER, total, own, helper.answer)
+    settled = NoisedShare.from_json(other.recorded(1) or b"").to_json()
+    over = Helper(poll, HELPER, tmp_path / "helper", None, settled)
+    again = added_up(poll, LEADER, reports, over.answer)
+    assert put_together(poll, LEADER, again, own, over.answer) == answer
+    with pytest.raises(ArgumentError, match="SRD-C719"):
+        added_up(poll, LEADER, kept(poll, tmp_path / "more", made(poll, 5)), over.answer)
+
+
 def test_nothing_is_added_after_the_sum_left(tmp_path: Path) -> None:
     poll = asked()
     bodies = made(poll, 30)
@@ -148,7 +164,7 @@ def test_one_server_s_files_and_messages_hold_no_answer(tmp_path: Path) -> None:
 def test_servers_listen_to_each_other_and_nobody_else(tmp_path: Path) -> None:
     poll, third = asked(), PartyKey.fresh()
     helper = Helper(poll, HELPER, tmp_path, begun(poll))
-    forged = spoken(asked(parties=[{"url": "", "key": third.text}, TWO[1]]), third, b"check", [b"\0\0\0\0"])
+    forged = spoken(asked(parties=[{**TWO[0], "key": third.text}, TWO[1]]), third, b"check", [b"\0\0\0\0"])
     for message in (
         b"check\n" + forged,
         b"check\n",

@@ -33,12 +33,15 @@ _OF_A_REPORT = 4
 
 
 class Helper:
-    """The helper's side of one round, whose folder this is."""
+    """The helper's side of one round, whose folder this is: open (`work`), or over and `settled` as it was."""
 
-    def __init__(self, survey: Survey, key: PartyKey, folder: Path, work: Work) -> None:
+    def __init__(
+        self, survey: Survey, key: PartyKey, folder: Path, work: Work | None, settled: str | None = None
+    ) -> None:
         way = survey.randomizer
         assert isinstance(way, Shares)  # noqa: S101  (by its trust)
-        self._survey, self._key, self._folder, self._work = survey, key, folder, work
+        self._survey, self._key, self._folder = survey, key, folder
+        self._work, self._settled = work, settled
         self._prio3 = way.prio3(survey.digest)
         self._common = verification_key(survey, key)
 
@@ -100,6 +103,8 @@ class Helper:
                 "chunks again",
                 "SRD-C311",
             )
+        if self._work is None:
+            return [prio3.NoisedShare.from_json(self._settled or "").to_json().encode()]
         _write(self._folder / _SUM, total.checksum)
         return [prio3.collect(self._work, total).to_json().encode()]
 

@@ -29,13 +29,13 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sordino.errors import SordinoError
+from sordino.errors import ArgumentError, SordinoError
 from sordino.serve.http.problems import status_of
 from sordino.serve.logs import tell_failure
 from sordino.serve.refusals import MUTE, shape
 from sordino.serve.service import Service
 
-from .at_hand import AtHand, rounds_of
+from .at_hand import AtHand, closed_helper, rounds_of
 
 if TYPE_CHECKING:
     from sordino.collect.wire import Batch
@@ -104,7 +104,12 @@ class Intakes:
 
     def _party(self, name: str, what: str, body: bytes) -> tuple[int, bytes]:
         """Answer the shuffler of a survey, or the other one of its two servers."""
-        found = self._rounds.look(name)
+        try:
+            found = self._rounds.look(name)
+        except ArgumentError:
+            if what == "batch":
+                raise
+            return 200, closed_helper(self._service.house, name).answer(body)
         if what == "batch":
             found.arrival.take(body)
             return 200, b"{}"
