@@ -102,8 +102,9 @@ def address(url: str) -> str:
 
 
 def _plain(url: str) -> Any:
+    said = answered(url)
     try:
-        return json.loads(answered(url))
+        return json.loads(said)
     except ValueError:
         raise _strange() from None
 

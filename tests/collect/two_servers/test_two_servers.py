@@ -31,8 +31,8 @@ def asked(**words: object) -> Survey:
     return pets(**{"trust": "two-servers", "parties": TWO, "epsilon": 1, **words})
 
 
-def made(poll: Survey, count: int) -> list[bytes]:
-    return [report_of(poll, PETS[each % 3], SOURCE).to_bytes() for each in range(count)]
+def made(poll: Survey, count: int, first: int = 0) -> list[bytes]:
+    return [report_of(poll, PETS[(first + each) % 3], SOURCE).to_bytes() for each in range(count)]
 
 
 def begun(poll: Survey) -> Work:
@@ -140,12 +140,14 @@ def poll_head(poll: Survey) -> bytes:
 
 
 def test_one_server_s_files_and_messages_hold_no_answer(tmp_path: Path) -> None:
-    """The same answers twice: what the helper keeps and says has the same lengths, and no more in common by chance."""
+    """Other answers: all that travels and is kept has the same lengths, and no more in common than by chance."""
     poll = asked()
     said: list[list[bytes]] = []
     for each in range(2):
         heard_here: list[bytes] = []
-        reports = kept(poll, tmp_path / f"l{each}", made(poll, 5))
+        bodies = made(poll, 5, first=each)
+        assert {len(body) for body in bodies} == {HEADER + poll.randomizer.size}
+        reports = kept(poll, tmp_path / f"l{each}", bodies)
         helper = Helper(poll, HELPER, tmp_path / f"h{each}", begun(poll))
 
         def ask(message: bytes, into: list[bytes] = heard_here, at: Helper = helper) -> bytes:
