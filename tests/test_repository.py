@@ -52,6 +52,18 @@ def test_the_check_of_the_front_door_can_fail() -> None:
     assert "scipy" in loaded_by("import scipy")
 
 
+def test_every_file_that_is_no_module_is_shipped() -> None:
+    """Templates, scripts, vectors: what the package reads beside its modules is named in package-data."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = settings["tool"]["setuptools"]["package-data"]["sordino"]
+    house = ROOT / "src" / "sordino"
+    shipped = {path for pattern in patterns for path in house.glob(pattern)}
+    shipped |= {path for folder in shipped if folder.is_dir() for path in folder.rglob("*")}
+    others = {path for path in house.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")}
+    assert others
+    assert not others - shipped
+
+
 def layers_of(container: str) -> list[str]:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
     (contract,) = [c for c in settings["tool"]["importlinter"]["contracts"] if c.get("containers") == [container]]
@@ -86,8 +98,10 @@ def test_entropy_is_touched_in_one_room_only() -> None:
             for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""])
         }
         assert not imported & {"random", "secrets", "numpy.random", "cryptography"}, path
-        # Signatures, agreements and masks draw nothing: their keys come from `noise`.
-        signs = f"{path.parent.name}/{path.name}" in ("ledger/keys.py", "federation/keys.py", "federation/masks.py")
+        # Signatures, agreements and masks draw nothing: their keys come from `noise`. HPKE draws each key of a seal,
+        # as it must not be given one; no law of noise rests on it.
+        own = ("ledger/keys.py", "federation/keys.py", "federation/masks.py", "collect/sealing.py")
+        signs = f"{path.parent.name}/{path.name}" in own
         assert signs or not any(name.startswith("cryptography.") for name in imported), path
         assert "urandom" not in path.read_text(), path
 

@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from sordino.collect.choice import frequency
+from sordino.collect.sealing import PartyKey
 from sordino.collect.surveys import Survey, survey
 from sordino.collect.wire import HEADER, ID
 from sordino.noise.keystream import SOURCE
 
 PETS = ("cat", "dog", "hén")
+KEYS = (PartyKey.fresh(), PartyKey.fresh())
+TWO = tuple({"url": f"https://{name}.example.org", "key": key.text} for name, key in zip("ab", KEYS, strict=True))
+SHUFFLED = {"trust": "shuffled", "batch": 1000, "delta": "1e-6", "parties": TWO}
 
 
 def pets(**words: Any) -> Survey:

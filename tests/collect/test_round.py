@@ -5,10 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import sordino as so
-from collect.surveys import bodies, files_of, pets
+from collect.surveys import SHUFFLED, TWO, bodies, files_of, pets
 from sordino.accounting.account import Account, unlimited
 from sordino.accounting.budget import Budget
 from sordino.collect.device import Device
@@ -108,6 +109,24 @@ def test_a_group_is_charged_as_well(tmp_path):
             house.collect(pets(group="citizens", unit="citizen", round=2), Budget(epsilon=2))
 
 
+def test_tables_and_surveys_about_the_same_people_share_one_budget(tmp_path):
+    """A table of add/remove and a survey of replace-one: a count at ε = ½ moves by 2 in the group, so it costs 1."""
+    rides = so.dataset("rides", pa.table({"rider": [1, 1, 2]}), unit="rider", limits=so.limits(rows=1))
+    poll = pets(group="riders", unit="rider", epsilon=2)
+    with so.open(tmp_path / "budget.db") as house:
+        house.open_group("riders", Budget(epsilon=3), unit="rider")
+        asked = house.account(rides, Budget(epsilon=9), groups=("riders",)).sql("SELECT COUNT(*) AS n FROM rides")
+        asked.run(epsilon="0.5")
+        house.collect(poll)
+        with pytest.raises(BudgetError):  # 1 + 2 are all that the group holds, whatever the table's own budget has left
+            asked.run(epsilon="0.001")
+    with so.open(tmp_path / "budget.db") as house:
+        assert house.collect(poll).id  # a restart goes on under the same charge
+        with pytest.raises(BudgetError):
+            house.collect(pets(group="riders", unit="rider", round=2), Budget(epsilon=2))
+        assert house.verify().sound
+
+
 def test_it_is_charged_before_a_report_is_accepted(tmp_path):
     poll = pets(epsilon=2)
     with so.open(tmp_path / "budget.db") as house:
@@ -146,6 +165,23 @@ def test_a_shuffled_batch_comes_whole_and_is_shown_once():
             refusal()
     closed = running.take_shuffled(rows)
     assert closed.reports == 1000
+
+
+def test_a_batch_that_a_shuffler_is_paid_for_comes_from_nobody_else():
+    poll = pets(**SHUFFLED)
+    running = open_round(poll, budget=DataAccount(poll, unlimited("a test")))
+    with pytest.raises(ArgumentError, match=r"its shuffler mixed.*SRD-C713"):
+        running.take_shuffled(list(map(bytes, bodies(poll, np.arange(1000) % 3))))
+
+
+def test_two_servers_are_two_houses(tmp_path):
+    poll = pets(trust="two-servers", parties=TWO)
+    with so.open(tmp_path / "budget.db") as house:
+        with pytest.raises(ArgumentError, match="SRD-C713"):
+            house.collect(poll)
+        assert house.ledger.size == 0
+    with pytest.raises(ArgumentError, match="SRD-C713"):
+        open_round(poll, budget=DataAccount(poll, unlimited("a test")))
 
 
 def test_estimates_are_unbiased_and_their_intervals_cover():

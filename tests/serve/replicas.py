@@ -28,11 +28,12 @@ def _quietly(settings: Settings) -> None:
 class Replica:
     """A service in a process of its own."""
 
-    def __init__(self, settings: Settings, name: str = "one") -> None:
+    def __init__(self, settings: Settings, name: str = "one", port: int | None = None) -> None:
         needs("service")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        if port is None:
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
         self.address = f"http://127.0.0.1:{port}"
         self._process: Any = _processes.Process(target=_quietly, args=(replace(settings, port=port, instance=name),))
         self._process.start()

@@ -46,6 +46,8 @@ def test_a_survey_that_is_not_what_it_says_is_not_answered(tmp_path):
         public | {"randomizer": public["randomizer"] | {"lie": str(int(lie) - 1)}},
         public | {"randomizer": public["randomizer"] | {"protocol": "other"}},
         public | {"epsilon": "1/0"},
+        public | {"epsilon": "1e999999999"},
+        public | {"trust": "two-servers"},
         public | {"values": ["cat"]},
         public | {"more": 1},
         public | {"version": 2},
@@ -57,7 +59,7 @@ def test_a_survey_that_is_not_what_it_says_is_not_answered(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "url", ["ftp://x/s/pets", "http://example.org/s/pets", "file:///etc/passwd", "pets", "https://x/"]
+    "url", ["ftp://x/s/pets", "http://example.org/s/pets", "file:/etc/passwd", "pets", "https://x/"]
 )
 def test_reports_travel_by_https_alone_but_on_this_machine(url):
     with pytest.raises(ArgumentError, match="SRD-A001"):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+from base64 import b64encode
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
+from collect.surveys import TWO
 from serve.places import AUDITOR, OWNER, opened
 from serve.polls import POLL, polled, reports
 from sordino.collect.wire import Report
@@ -226,14 +229,34 @@ def test_mistakes_of_owners_have_remedies_and_cost_nothing(tmp_path):
         assert service.ledger.size == 1
 
 
-def test_shuffled_rounds_are_refused_before_the_charge_while_nobody_shuffles(tmp_path):
-    text = POLL.replace("days: 3", "days: 1") + "trust: shuffled\nbatch: 1000\ndelta: 0.000001\n"
-    with opened(tmp_path) as service, TestClient(create_app(service)) as client:
-        owners.define(service, OWNER, text)
-        with pytest.raises(ArgumentError, match="SRD-C713"):
-            owners.begin(service, OWNER, "pets")
-        assert service.budget(OWNER, "pets")["used"] == 0
-        assert send(client, reports(service, 1)).status_code == 409
+def test_rounds_that_are_not_for_this_service_are_refused_before_the_charge(tmp_path):
+    own = POLL.replace("days: 3", "days: 1") + "trust: shuffled\nbatch: 1000\ndelta: 0.000001\n"
+    two = POLL + "trust: two-servers\nservers:\n" + "".join(f"  - {json.dumps(each)}\n" for each in TWO)
+    for place, (text, code) in enumerate(((own, "SRD-C713"), (two, "SRD-C718"))):
+        (tmp_path / str(place)).mkdir()
+        with opened(tmp_path / str(place)) as service, TestClient(create_app(service)) as client:
+            owners.define(service, OWNER, text)
+            with pytest.raises(ArgumentError, match=code):
+                owners.begin(service, OWNER, "pets")
+            assert service.budget(OWNER, "pets")["used"] == 0
+            assert client.post(TO, content=b"x").status_code == 409
+
+
+def test_the_client_is_served_with_its_integrity_hash(tmp_path):
+    with polled(tmp_path) as service, TestClient(create_app(service)) as client:
+        asked = client.get("/api/v1/surveys/pets").json()
+        page = client.get("/s/pets").text
+        assert len(asked["client"]) == 6
+        for path, integrity in asked["client"].items():
+            answer = client.get(path)
+            digest = b64encode(hashlib.sha384(answer.content).digest()).decode()
+            assert integrity == f"sha384-{digest}"
+            assert f'src="{path}" integrity="{integrity}"' in page
+            assert answer.headers["content-type"].startswith("text/javascript")
+        assert client.get("/client/vectors.json").json()["shares"]
+        assert hashlib.sha256(asked["spelled"].encode()).hexdigest() == asked["digest"]
+        for path in ("/client/__init__.py", "/client/..%2Fwire.py", "/client/other.js"):
+            assert client.get(path).status_code == 404
 
 
 def test_surveys_by_commands(tmp_path, monkeypatch, capsys):

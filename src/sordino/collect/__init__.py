@@ -1,15 +1,17 @@
 """Data that arrives from devices and streams: for those who must not hold what people said.
 
     randomizer, coins   what every way to answer has in common; coins that every language tosses alike
-    frequency/          how often each of many values is held; words that nobody listed; memory over days
+    frequencies/        how often each of many values is held; words that nobody listed; memory over days
     numbers/            means, variances, distributions, vectors
-    question, survey    what is asked; of whom, how often, under which trust; price: what it costs, in words
+    question, surveys   what is asked; of whom, how often, under which trust; price: what it costs, in words
     device, wire        who answers, with a budget of its own in a file; reports as they travel
+    participant         the same over HTTP
     round, intake       a survey that is open and charged; reports are synced before they are acknowledged
+    parties, sealing    who else takes part, by which key; HPKE
     shuffle/            reports mixed by somebody else before they are counted
-    prio3/              two servers that add up what neither can read
+    two_servers/        a survey by two servers; prio3/: how they add up what neither can read
     stream/             running totals under one charge
-    alert, pan/         sparse vector over many metrics; counts whose very state is private
+    alerting, pan/      sparse vector over many metrics; counts whose very state is private
     client/             the same for browsers and Node, in JavaScript
 
 Importing this room loads none of it; each name is loaded when it is first asked for.

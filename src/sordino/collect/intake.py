@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ from sordino.errors import RunError, SordinoError
 from sordino.ledger.keys import sync_directory
 from sordino.noise.keystream import SOURCE
 
-from .randomizer import Counts, Randomizer
+from .randomizer import Counts, Payloads
 from .wire import ID, STALE, payloads_of, refused
 
 Records = NDArray[np.uint8]
@@ -49,10 +50,23 @@ _MAGIC = b"SRDF"
 _FRAME = struct.Struct("<4sII")
 
 
+class Counting(Protocol):
+    """What an intake needs to know of the records that it takes: a randomizer says it, or whoever counts nothing."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes a payload has."""
+        ...
+
+    def count(self, payloads: Payloads) -> Counts:
+        """Return what estimates need of payloads; counts of parts add up to the counts of all."""
+        ...
+
+
 class Intake:
     """Where a round's reports arrive, in one process. Any number of threads may bring some."""
 
-    def __init__(self, folder: Path, digest: bytes, way: Randomizer) -> None:
+    def __init__(self, folder: Path, digest: bytes, way: Counting) -> None:
         self._folder = folder
         self._way = way
         self._width = ID + way.size

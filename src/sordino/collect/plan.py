@@ -13,9 +13,12 @@ import numpy as np
 from sordino.accounting.bound import Bound
 from sordino.accounting.digest import digest_of
 from sordino.accounting.event import Event
+from sordino.accounting.plan import Plan
 
+from .prio3 import CollectionPlan, ServerNoise
 from .randomizer import Counts
 from .surveys import Survey
+from .two_servers.shares import Shares
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,15 @@ class RoundPlan:
     def digest(self) -> str:
         """Return the digest of the survey, its group included."""
         return digest_of((self.kind, self.survey.digest, self.survey.group))
+
+
+def plan_of(survey: Survey) -> Plan:
+    """Return the plan of a round: of one server, where two collect."""
+    way = survey.randomizer
+    if not isinstance(way, Shares):
+        return RoundPlan(survey)
+    noise = ServerNoise.for_epsilon(way.prio3(survey.digest), way.epsilon)
+    return CollectionPlan(survey.name, noise, survey.unit, survey.reports)
 
 
 @dataclass(frozen=True)

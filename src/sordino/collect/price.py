@@ -39,6 +39,8 @@ class Price:
     per_day: int
     trust: str
     unit: str
+    parties: tuple[str, ...]
+    """Who stands between a device and the answer, by name."""
     size: int
     people: int | None
     standard_error: float | None
@@ -62,6 +64,7 @@ class Price:
             survey.per_day,
             survey.trust,
             survey.unit.name,
+            tuple(each.name for each in survey.parties),
             HEADER + survey.randomizer.size,
             count,
             None if count is None else _largest(survey.asks.error(count)),
@@ -79,19 +82,8 @@ class Price:
         day = "one report" if self.per_day == 1 else f"{self.per_day} reports"
         said = [
             f"Each {self.unit} sends at most {day} a day, {self.reports} in all, of {self.size} bytes each.",
-            f"The answer is made unclear on the device: one report changes what anybody may believe about it at most "
-            f"{_odds(self.odds)}-fold (ε = {_number(self.epsilon_report)}).",
+            *_OF_TRUST[self.trust](self),
         ]
-        if self.trust == "local":
-            said.append(
-                f"A day costs at most ε = {_number(self.epsilon_day)}, all of it ε = {_number(self.epsilon)}, even if "
-                "everything that is sent is published."
-            )
-        else:
-            said.append(
-                f"Mixed with others before anybody reads it, it costs ε = {_number(self.epsilon)} with δ = "
-                f"{float(self.delta):g}; ε = {_number(self.epsilon_report)} should the one who mixes not be honest."
-            )
         if self.people is not None:
             said.append(self._worth(self.people))
         return " ".join(said)
@@ -105,6 +97,46 @@ class Price:
 
     def __str__(self) -> str:
         return self.words()
+
+
+def _unclear(price: Price) -> str:
+    return (
+        "The answer is made unclear on the device: one report changes what anybody may believe about it at most "
+        f"{_odds(price.odds)}-fold (ε = {_number(price.epsilon_report)})."
+    )
+
+
+def _local(price: Price) -> list[str]:
+    whole_price = (
+        f"A day costs at most ε = {_number(price.epsilon_day)}, all of it ε = {_number(price.epsilon)}, even if "
+        "everything that is sent is published."
+    )
+    return [_unclear(price), whole_price]
+
+
+def _shuffled(price: Price) -> list[str]:
+    if not price.parties:
+        own = f"Nobody but the analyser mixes the reports, which earns nothing: it costs ε = {_number(price.epsilon)}."
+        return [_unclear(price), own]
+    mixed = (
+        f"{price.parties[1]} mixes the reports before anybody reads them, so it costs ε = {_number(price.epsilon)} "
+        f"with δ = {float(price.delta):g}; ε = {_number(price.epsilon_report)} should it not be honest."
+    )
+    return [_unclear(price), mixed]
+
+
+def _two_servers(price: Price) -> list[str]:
+    one, other = price.parties
+    return [
+        f"The answer leaves the device in two parts, one for {one} and one for {other}, each of which says nothing by "
+        "itself. They add up all answers and publish the sum with noise alone: one report changes what anybody may "
+        f"believe about the answer at most {_odds(price.odds)}-fold (ε = {_number(price.epsilon_report)}), all of them "
+        f"cost ε = {_number(price.epsilon)}.",
+        "Should the two work together, they could read every answer.",
+    ]
+
+
+_OF_TRUST = {"local": _local, "shuffled": _shuffled, "two-servers": _two_servers}
 
 
 def budget_of(event: Event) -> Budget:

@@ -11,7 +11,7 @@ import os
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -26,9 +26,13 @@ from sordino.ledger.keys import sync_directory
 from .intake import Intake, is_closed, seal
 from .kept import batches, counted, keep
 from .plan import Counted, RoundPlan
-from .randomizer import Counts
-from .surveys import LOCAL, Survey
+from .randomizer import Counts, Randomizer
+from .shuffle.arrival import Arrival
+from .surveys import LOCAL, TWO_SERVERS, Survey
 from .wire import ID, STALE, Report, read_each
+
+Counting = Callable[[Randomizer, Path], tuple[int, Counts]]
+"""Counts the payloads in a Parquet file: how many there are, and their counts."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ class Round:
         # In memory's stead: what is left of it goes with the round, quietly.
         self._scratch = None if folder is not None else weakref.finalize(self, rmtree, self._folder, ignore_errors=True)
         self._closed: Closed | None = None
-        _write_down(self._folder, work.id)
+        write_down(self._folder, work.id)
 
     @cached_property
     def intake(self) -> Intake:
@@ -97,13 +101,22 @@ class Round:
             taken += len(read.records)
         return Taken(taken, dict(wrong))
 
-    def take_shuffled(self, reports: Iterable[Report | bytes | str]) -> Closed:
+    def take_shuffled(self, reports: Iterable[Report | bytes | str] | Arrival) -> Closed:
         """Take one whole batch, close the round and return what was counted.
 
-        **Assumes**: somebody who is not the analyser permuted the batch and forgot the order, times and origins, and at
-        least `batch` of its reports are by honest devices. Shuffled by the analyser's own hands it earns nothing.
+        A survey with a shuffler takes what its shuffler sent (`Arrival`) and nothing else.
+
+        **Assumes**: the shuffler permuted the batch and forgot the order, times and origins, and at least `batch` of
+        its reports are by honest devices. Where there is none, the analyser's own hands did, and ε₀ was charged.
         """
-        bodies = {body for each in reports if (body := _body(each)) is not None}
+        if self.survey.parties and not isinstance(reports, Arrival):
+            raise ArgumentError(
+                "this survey is priced for a batch that its shuffler mixed; give the Arrival of what it sent, or ask "
+                "without parties, which is charged as reports that nobody mixed",
+                "SRD-C713",
+            )
+        given = reports.reports() if isinstance(reports, Arrival) else reports
+        bodies = {body for each in given if (body := _body(each)) is not None}
         read = [read_each(self.survey, part) for part in _parts(list(bodies))]
         ids = {bytes(row[:ID]) for each in read for row in each.records}
         if self.survey.batch is None or len(ids) < self.survey.batch:
@@ -173,6 +186,7 @@ def open_round(
     Without a `folder` reports lie in a temporary one, which is gone with the round.
     """
     check_account(budget, survey)
+    check_one_house(survey)
     if folder is not None and resume is None and is_closed(folder):
         raise over(survey)
     plan = RoundPlan(survey)
@@ -180,12 +194,16 @@ def open_round(
     return Round(survey, work, folder)
 
 
-def closed_round(survey: Survey, folder: Path, receipt: Any = None) -> Closed:
-    """Return a round that was closed before, from its folder: nothing is charged."""
+def closed_round(survey: Survey, folder: Path, receipt: Any = None, count: Counting | None = None) -> Closed:
+    """Return a round that was closed before, from its folder: nothing is charged.
+
+    `count` counts payloads in Parquet by another engine than DuckDB, and comes to the same.
+    """
     if not is_closed(folder):
         raise ArgumentError(f"round {survey.round} of {survey.name!r} was not closed; close it first", "SRD-C713")
     path = keep(folder, survey.digest, survey.randomizer)
-    reports, counts = counted(survey.randomizer, batches(path))
+    way = survey.randomizer
+    reports, counts = counted(way, batches(path)) if count is None else count(way, path)
     return Closed(survey, reports, counts, path, receipt)
 
 
@@ -197,7 +215,7 @@ def work_of(folder: Path) -> str | None:
         return None
 
 
-def _write_down(folder: Path, work: str) -> None:
+def write_down(folder: Path, work: str) -> None:
     """Write down, once, under which charge a round was opened, before a report is taken."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if work_of(folder) == work:
@@ -209,6 +227,16 @@ def _write_down(folder: Path, work: str) -> None:
     os.replace(folder / f"{_WORK}.part", folder / _WORK)
     sync_directory(folder)
     sync_directory(folder.parent)
+
+
+def check_one_house(survey: Survey) -> None:
+    """Refuse a survey that one house cannot collect, before anything is charged."""
+    if survey.trust == TWO_SERVERS:
+        raise ArgumentError(
+            "a survey of two servers runs in two services, each with a ledger of its own: define it in both, or "
+            "exchange messages yourself by collect.prio3",
+            "SRD-C713",
+        )
 
 
 def check_account(budget: Any, survey: Survey) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,12 +23,15 @@ from sordino.arguments import Number, one_of, probability, whole
 from sordino.data.ownership import checked_name
 from sordino.errors import ArgumentError
 
+from .parties import Party
+from .parties import parties as known_parties
 from .price import Price
 from .question import Question, Remembering, question_of
 from .randomizer import Randomizer
+from .two_servers.shares import Divided, divided
 
-LOCAL, SHUFFLED = "local", "shuffled"
-TRUSTS = (LOCAL, SHUFFLED)
+LOCAL, SHUFFLED, TWO_SERVERS = "local", "shuffled", "two-servers"
+TRUSTS = (LOCAL, SHUFFLED, TWO_SERVERS)
 PARTICIPANT = "participant"
 MOST_REPORTS = 100_000
 """Of one participant, in all."""
@@ -50,6 +53,8 @@ class Survey:
     round: int
     batch: int | None
     delta: Fraction | None
+    parties: tuple[Party, ...] = ()
+    """Analyser and shuffler, or leader and helper; none under local trust."""
 
     neighbours: ClassVar[Neighbours] = Neighbours.REPLACE_ONE
 
@@ -66,15 +71,20 @@ class Survey:
     @property
     def bound(self) -> Bound:
         """What one participant can change: every report of theirs, which the event prices whole."""
+        if isinstance(self.asks, Divided):
+            return self.asks.randomizer.bound(self.reports, self.unit)
         return Bound.scalar(neighbours=self.neighbours, unit=self.unit)
 
     def event(self) -> Event:
         """Return all that one participant may send, as it is charged when a round opens.
 
-        Under local trust each report is private by itself, whoever sees it, so they compose. Shuffled, one report of
-        each participant is in one batch of at least `batch` honest ones.
+        Under local trust each report is private by itself, whoever sees it, so they compose. Shuffled by a party that
+        is not the analyser, one report of each participant is in one batch of at least `batch` honest ones; shuffled by
+        the analyser's own hands (no `parties`) it earns nothing. With two servers, the noise of one.
         """
-        if self.batch is not None and self.delta is not None:
+        if isinstance(self.asks, Divided):
+            return self.asks.randomizer.noised(self.reports, self.unit)
+        if self.batch is not None and self.delta is not None and self.parties:
             return self.randomizer.shuffled(self.batch, self.delta)
         if isinstance(self.asks, Remembering):
             return self.asks.event()
@@ -95,6 +105,7 @@ class Survey:
             "epsilon": str(self.randomizer.epsilon),
             "batch": self.batch,
             "delta": None if self.delta is None else str(self.delta),
+            **({"parties": [each.to_plain() for each in self.parties]} if self.parties else {}),
             **_plain(self.asks.public()),
         }
 
@@ -108,10 +119,10 @@ class Survey:
         """The 32 bytes that each report carries."""
         return hashlib.sha256(self.spelled).digest()
 
-    def price(self, people: int | None = None) -> Price:
+    def price(self, people: int | None = 10_000) -> Price:
         """Return what a participant spends, what an answer is worth if so many people give one, and what may go wrong.
 
-        Charges nothing.
+        With None it says nothing of what an answer is worth. Charges nothing.
         """
         return Price.of(self, people)
 
@@ -132,18 +143,23 @@ def survey(
     round: int = 1,  # noqa: A002  (as people call it)
     batch: int | None = None,
     delta: Number | None = None,
+    parties: Iterable[Any] = (),
 ) -> Survey:
     """Return a survey: what is asked by `asks` (as ``frequency(values, epsilon=1)``), at most `per_day` times a day.
 
     `unit` is what participants are called, and `group` the group of data sets about the same people, whose budget is
     charged as well. To ask again once a round was closed, give the next `round`: it is another survey to devices and to
-    the ledger. With ``trust="shuffled"`` say the smallest `batch` of honest reports, and `delta`.
+    the ledger. With ``trust="shuffled"`` say the smallest `batch` of honest reports, `delta`, and the `parties`,
+    analyser and shuffler, each as ``{"url": …, "key": …}``: without them you shuffle yourself, which earns nothing. By
+    ``trust="two-servers"`` the parties are the two servers, the one that takes reports first.
     """
     if not isinstance(question, str) or len(question) > _LONGEST_QUESTION:
         raise ArgumentError(f"question must be a text of at most {_LONGEST_QUESTION:,} characters", "SRD-A001")
+    named = known_parties(parties)
+    asked = question_of(asks)
     found = Survey(
         checked_name("the survey's name", name),
-        question_of(asks),
+        divided(asked) if trust == TWO_SERVERS else asked,
         whole("per_day", per_day, least=1, most=MOST_REPORTS),
         whole("days", days, least=1, most=MOST_REPORTS),
         one_of("trust", trust, TRUSTS),
@@ -153,6 +169,7 @@ def survey(
         whole("round", round, least=1, most=10**9),
         None if batch is None else whole("batch", batch, least=2, most=10**12),
         None if delta is None else probability("delta", delta),
+        named,
     )
     _check(found)
     found.event()  # refused here, if it cannot be priced
@@ -166,6 +183,7 @@ def _check(found: Survey) -> None:
             f"{MOST_REPORTS:,}; ask for fewer, or open a round for each part of the time",
             "SRD-C714",
         )
+    _check_parties(found)
     shuffled = found.trust == SHUFFLED
     if shuffled != (found.batch is not None) or shuffled != (found.delta is not None):
         raise ArgumentError(
@@ -181,6 +199,22 @@ def _check(found: Survey) -> None:
         raise ArgumentError(
             "a shuffled survey takes one report of each participant, as two in one batch would cost more than two "
             "batches; give per_day=1 and days=1, and open a round for each day",
+            "SRD-C714",
+        )
+
+
+def _check_parties(found: Survey) -> None:
+    if found.trust == LOCAL and found.parties:
+        raise ArgumentError(
+            "under local trust nobody stands between a device and you; leave parties out, or say which trust you mean",
+            "SRD-C714",
+        )
+    if any(not each.url for each in found.parties[found.trust == SHUFFLED :]):
+        raise ArgumentError("a party that others send to has an address: url, as https://b.example.org", "SRD-C714")
+    if found.trust == TWO_SERVERS and not found.parties:
+        raise ArgumentError(
+            "a survey of two servers names both: parties, each with its url and key (`sordino survey key` prints one), "
+            "the one that takes reports first",
             "SRD-C714",
         )
 

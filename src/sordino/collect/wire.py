@@ -33,6 +33,7 @@ from sordino.errors import ArgumentError
 from sordino.noise.keystream import BitSource
 
 from .randomizer import Payloads
+from .two_servers.shares import Shares
 
 if TYPE_CHECKING:
     from .surveys import Survey
@@ -115,7 +116,10 @@ def report_of(survey: Survey, value: Any, source: BitSource) -> Report:
     """
     code = survey.asks.code(value)
     identity = source.words(2).astype("<u8").tobytes()
-    return Report(survey.digest, identity, survey.randomizer.report(code, source))
+    way = survey.randomizer
+    if isinstance(way, Shares):
+        return Report(survey.digest, identity, way.payload(survey.digest, identity, survey.parties, code, source))
+    return Report(survey.digest, identity, way.report(code, source))
 
 
 @dataclass(frozen=True)

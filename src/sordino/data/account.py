@@ -52,6 +52,17 @@ class Protected(Protocol):
 P = TypeVar("P", bound=Protected)
 
 
+S = TypeVar("S", covariant=True)
+
+
+class Opens(Protocol[S]):
+    """A declaration of something that is charged once and stays open, as what ``collect.counting(…)`` makes."""
+
+    def opened_on(self, account: DataAccount[Any], /, **words: Any) -> S:
+        """Charge it to an account and open it, or go on with it; the words are its own."""
+        ...
+
+
 class DataAccount(Generic[P]):
     """What is protected, and the account that everything released about it is charged to.
 
@@ -91,6 +102,19 @@ class DataAccount(Generic[P]):
     def resume(self, identifier: str, plan: Plan) -> Work:
         """Go on with work that was begun for this very plan and is still open."""
         return self.account.resume(identifier, plan)
+
+    def stream(self, declared: Opens[T], **words: Any) -> T:
+        """Open what was declared, charged here: ``stream(collect.counting(steps=…), rho=…, folder=…)``.
+
+        The words are those of what is opened (`collect.open_stream`); ``resume=`` goes on without another charge.
+        """
+        if not callable(getattr(declared, "opened_on", None)):
+            raise ArgumentError(
+                "a stream is opened for what was declared by collect.counting(steps=…), summing, histogram or top_k, "
+                f"not for a {type(declared).__name__}",
+                "SRD-A001",
+            )
+        return declared.opened_on(self, **words)
 
     def carry_out(self, plan: Plan, run: Callable[[Grant], T]) -> T:
         """Charge `plan`, run it for the grant, and settle what it releases."""

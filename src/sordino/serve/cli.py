@@ -16,7 +16,7 @@ from rich.console import Console
 from sordino.errors import SordinoError
 from sordino.version import VERSION
 
-from .commands import begin, budget, demo, job, ledger, receipt, running, start, survey, token
+from .commands import begin, budget, demo, job, ledger, receipt, running, shuffle, start, survey, token
 from .commands.explaining import explain
 from .commands.place import cell
 from .commands.pricing import epsilon, noise
@@ -48,6 +48,7 @@ app.add_typer(ledger.app, name="ledger")
 app.add_typer(receipt.app, name="receipt")
 app.add_typer(token.app, name="token")
 app.command()(start.serve)
+app.command()(shuffle.shuffle)
 app.command()(epsilon)
 app.command()(noise)
 app.command()(explain)

@@ -17,8 +17,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self, TypeVar, overload
 
 from sordino.accounting.budget import Budget
+from sordino.accounting.neighbours import Neighbours
 from sordino.data.account import DataAccount, Protected, blocks_of, check_protected
 from sordino.data.dataset import Dataset
+from sordino.data.ownership import checked_name
 from sordino.errors import LedgerError
 from sordino.gate import FREE, Gate, Policy
 from sordino.ledger.account import LedgerAccount
@@ -97,6 +99,23 @@ class House:
         gate = Gate(LedgerAccount(self.ledger, scope, who, project=project), policy=policy)
         return TableAccount(protected, gate) if isinstance(protected, Dataset) else DataAccount(protected, gate)
 
+    def open_group(
+        self,
+        name: str,
+        budget: Budget,
+        *,
+        unit: str,
+        neighbours: Neighbours = Neighbours.REPLACE_ONE,
+        by: str | None = None,
+    ) -> None:
+        """Open the budget that all data sets about the same people share, beside their own.
+
+        Under replace-one, which is the default, surveys and tables of add/remove may share it; each is charged there
+        what it costs if one person is replaced.
+        """
+        rule = Rule.open(budget, unit=checked_name("unit", unit), neighbours=neighbours)
+        self.ledger.open_scope(Scope("group", checked_name("the group's name", name)), rule, by or user())
+
     def collect(self, survey: Survey, budget: Budget | None = None, *, analyst: str | None = None) -> Round:
         """Open a round of a survey, charged here, before a report is accepted; its reports lie beside the ledger.
 
@@ -105,9 +124,12 @@ class House:
         """
         return rounds.collect(self, survey, budget, analyst or user())
 
-    def collected(self, survey: Survey) -> Closed:
-        """Return a round that was closed before, with its receipt: to estimate again is free."""
-        return rounds.closed_of(self.ledger, survey, rounds.folder_beside(self.ledger, survey))
+    def collected(self, survey: Survey, *, spark: Any = None) -> Closed:
+        """Return a round that was closed before, with its receipt: to estimate again is free.
+
+        Its reports are counted again, on DuckDB or on a session of `spark`, and must come to what was settled.
+        """
+        return rounds.closed_of(self.ledger, survey, rounds.folder_beside(self.ledger, survey), spark)
 
     def raise_budget(self, dataset: str, budget: Budget, *, reason: str, by: str | None = None) -> None:
         """Give a data set another budget; who did it and why is in the ledger for good."""

@@ -3,7 +3,9 @@ import { readFileSync } from "node:fs";
 import { createHash } from "node:crypto";
 import { pathToFileURL } from "node:url";
 
-const { randomizers, sha256, Words } = await import(pathToFileURL(process.argv[2]).href);
+const module = pathToFileURL(process.argv[2]);
+const { randomizers, sha256, Words } = await import(module.href);
+await import(new URL("ways.js", module).href);
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 let differ = 0;
 for (const [way, value, given, wanted] of JSON.parse(readFileSync(process.argv[3]))) {

@@ -3,13 +3,39 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import sordino.collect.client
-from collect.client.vectors import WAYS, vectors
+from collect.client.vectors import OTHERS, WAYS, other_vectors, vectors
+from collect.surveys import KEYS, SHUFFLED, TWO, pets
+from sordino.collect.coins import Replayed
+from sordino.collect.numbers.choice import number
+from sordino.collect.prio3 import (
+    Count,
+    Histogram,
+    Prio3,
+    ReportShare,
+    Sum,
+    helper_answer,
+    leader_start,
+    new_key,
+    shard,
+)
+from sordino.collect.sealing import PartyKey
+from sordino.collect.shuffle.envelope import opened, unwrapped
+from sordino.collect.surveys import survey
+from sordino.collect.two_servers.shares import Shares, share_of
+from sordino.collect.vectors import share_vectors, shipped, surveys
+from sordino.collect.vectors import vectors as vectors_of_reports
+from sordino.collect.wire import read_each, report_of
 
 MODULE = Path(sordino.collect.client.__file__).parent / "sordino.js"
 HERE = Path(__file__).parent
@@ -17,18 +43,19 @@ HERE = Path(__file__).parent
 
 def differing(folder: Path, name: str, count: int, seed: int) -> int:
     given = folder / "vectors.json"
-    given.write_text(json.dumps(list(vectors(name, count, seed))))
+    made = other_vectors if name in OTHERS else vectors
+    given.write_text(json.dumps(list(made(name, count, seed))))
     words = ["node", str(HERE / "compare.mjs"), str(MODULE), str(given)]
     return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)  # noqa: S603
 
 
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", [*WAYS, *OTHERS])
 def test_node_sends_the_same_bits(tmp_path: Path, name: str) -> None:
     assert differing(tmp_path, name, 150, seed=7) == 0
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", [*WAYS, *OTHERS])
 def test_node_sends_the_same_bits_ten_thousand_times(tmp_path: Path, name: str) -> None:
     assert differing(tmp_path, name, 10_000, seed=8) == 0
 
@@ -45,7 +72,7 @@ def test_a_difference_is_seen(tmp_path: Path) -> None:
 
 DEVICE = """
 import { Device, Survey } from %s;
-const spelled = JSON.stringify({ version: 1, values: ["tea", "coffee"], per_day: 2, days: 2,
+const spelled = JSON.stringify({ version: 1, values: ["tea", "coffee"], per_day: 2, days: 2, epsilon: "1",
   randomizer: { protocol: "k-ary", domain: 2, lie: "4961333023530713268" } });
 const kept = new Map();
 const storage = { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => kept.set(key, text) };
@@ -68,6 +95,10 @@ day = 102; tried("tea");
 said.push(new Device({ getItem: () => null, setItem() {} }, () => 1) && device.left(survey));
 const forgetful = new Device({ getItem: () => null, setItem() {} }, () => 1);
 try { forgetful.report(survey, "tea"); } catch (error) { said.push(error.code); }
+const full = new Device({ getItem: () => null, setItem() { throw new Error("full"); } }, () => 1);
+try { full.report(survey, "tea"); } catch (error) { said.push(error.code); }
+const damaged = new Device({ getItem: () => "{", setItem() {} }, () => 1);
+try { damaged.report(survey, "tea"); } catch (error) { said.push(error.code); }
 console.log(JSON.stringify(said));
 """
 
@@ -76,12 +107,201 @@ def test_a_device_counts_before_a_report_leaves(tmp_path: Path) -> None:
     script = tmp_path / "device.mjs"
     script.write_text(DEVICE % json.dumps(MODULE.as_uri()))
     ran = subprocess.run(["node", str(script)], capture_output=True, text=True, check=True)  # noqa: S603, S607
-    length, full = 1 + 32 + 16 + 1, "SRD-B001"
-    told = ["SRD-C104", length, length, full, full, length, length, full, full, 0, full]
+    length, full = 1 + 32 + 16 + 1, "SRD-C707"
+    told = ["SRD-C104", length, length, full, full, length, length, full, full, 0, "SRD-C708", "SRD-C708", "SRD-C708"]
     assert json.loads(ran.stdout) == told
 
 
+def ran(tmp_path: Path, script: str) -> Any:
+    """Run a script in Node, with what the client exports, and return what it prints as JSON."""
+    names = {"sordino": "s", "prio3": "p", "sealing": "h", "sending": "t"}
+    imports = [f'import * as {short} from "{(MODULE.parent / name).as_uri()}.js";' for name, short in names.items()]
+    path = tmp_path / "script.mjs"
+    path.write_text("\n".join([*imports, HEX, script]))
+    found = subprocess.run(["node", str(path)], capture_output=True, text=True, check=True)  # noqa: S603, S607
+    return json.loads(found.stdout)
+
+
+HEX = """
+const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (each) => parseInt(each, 16));
+const hex = (given) => [...given].map((each) => each.toString(16).padStart(2, "0")).join("");
+"""
+
+
+def test_node_replays_the_vectors_that_are_shipped(tmp_path: Path) -> None:
+    found = ran(
+        tmp_path,
+        f"""
+        import {{ readFileSync }} from "node:fs";
+        const {{ reports, shares }} = JSON.parse(readFileSync({json.dumps(str(MODULE.parent / "vectors.json"))}));
+        const sorted = (given) => given && typeof given === "object" && !Array.isArray(given)
+          ? Object.fromEntries(Object.keys(given).sort().map((key) => [key, sorted(given[key])])) : given;
+        const wrong = reports.filter(({{ survey, digest, value, random, report }}) => {{
+          const asked = new s.Survey(JSON.stringify(sorted(survey)));
+          return hex(asked.digest) !== digest || hex(asked.report(value, new s.Words(bytes(random)))) !== report;
+        }});
+        const histogram = ({{ bins, chunk }}) => p.histogram(bins, chunk);
+        const circuits = {{ count: p.count, sum: ({{ most }}) => p.sum(most), histogram }};
+        const false_ = shares.filter(({{ circuit, context, value, nonce, random, public: told, shares: both }}) => {{
+          const made = p.shard(circuits[circuit.name](circuit), bytes(context), value, bytes(nonce), bytes(random));
+          return hex(made.publicShare) !== told || made.inputShares.some((each, server) => hex(each) !== both[server]);
+        }});
+        console.log(JSON.stringify([reports.length, shares.length, wrong.length, false_.length]));
+        """,
+    )
+    assert found == [len(list(vectors_of_reports(1))), len(list(share_vectors())), 0, 0]
+
+
+def test_the_shipped_vectors_are_those_of_this_version() -> None:
+    assert (MODULE.parent / "vectors.json").read_text() == shipped()
+
+
+def prio3_vectors(count: int, seed: int) -> Iterator[list[Any]]:
+    """Yield circuits as the client makes them, values, and what Python shares of them."""
+    dice = np.random.default_rng(seed)
+    for each in range(count):
+        number = int(np.exp(dice.uniform(0, np.log(120))))
+        name, circuit = (("count", Count()), ("sum", Sum(number**4)), ("histogram", Histogram.of(number)))[each % 3]
+        words = [number**4] if name == "sum" else [number, circuit.chunk_length] if name == "histogram" else []
+        prio3 = Prio3(circuit, 2, dice.bytes(int(dice.integers(0, 200))))
+        value = int(dice.integers(circuit.measurements))
+        nonce, random = dice.bytes(16), dice.bytes(prio3.randomness_size)
+        rows = (np.frombuffer(given, np.uint8).reshape(1, -1) for given in (nonce, random))
+        (made,) = shard(prio3, np.array([value]), *rows)
+        told = [made.public_share.hex(), *(share.hex() for share in made.input_shares)]
+        yield [name, words, prio3.context.hex(), value, nonce.hex(), random.hex(), told]
+
+
+def shared_alike(tmp_path: Path, count: int) -> list[int]:
+    (tmp_path / "shares.json").write_text(json.dumps(list(prio3_vectors(count, seed=3))))
+    found: list[int] = ran(
+        tmp_path,
+        """
+        import { readFileSync } from "node:fs";
+        const given = JSON.parse(readFileSync(new URL("./shares.json", import.meta.url)));
+        const wrong = given.filter(([name, words, context, value, nonce, random, told]) => {
+          const made = p.shard(p[name](...words), bytes(context), value, bytes(nonce), bytes(random));
+          return JSON.stringify([made.publicShare, ...made.inputShares].map(hex)) !== JSON.stringify(told);
+        });
+        console.log(JSON.stringify([given.length, wrong.length]));
+        """,
+    )
+    return found
+
+
+def test_node_shares_as_python_does(tmp_path: Path) -> None:
+    assert shared_alike(tmp_path, 60) == [60, 0]
+
+
+@pytest.mark.long
+def test_node_shares_as_python_does_ten_thousand_times(tmp_path: Path) -> None:
+    assert shared_alike(tmp_path, 10_000) == [10_000, 0]
+
+
+def test_what_node_seals_python_opens(tmp_path: Path) -> None:
+    key = PartyKey.fresh()
+    sealed = ran(
+        tmp_path,
+        f"""
+        const sealed = await h.seal(s.fromBase64url("{key.text}"), bytes("00ff"), bytes("0102"));
+        console.log(JSON.stringify(hex(sealed)));
+        """,
+    )
+    assert key.opened(b"\x00\xff", bytes.fromhex(sealed)) == b"\x01\x02"
+
+
+@pytest.mark.parametrize("trust", ["local", "shuffled", "two-servers"])
+def test_node_sends_under_every_trust(tmp_path: Path, trust: str) -> None:
+    words: dict[str, Any] = {"shuffled": SHUFFLED, "two-servers": {"trust": trust, "parties": TWO}}.get(trust, {})
+    poll = pets(**words)
+    made = ran(
+        tmp_path,
+        f"""
+        const survey = new s.Survey({json.dumps(poll.spelled.decode())});
+        const report = await t.made(survey, "dog");
+        const {{ url, body }} = await t.addressed(survey, report, "here");
+        console.log(JSON.stringify([hex(report), url, hex(body)]));
+        """,
+    )
+    report, body = bytes.fromhex(made[0]), bytes.fromhex(made[2])
+    assert read_each(poll, [report]).refused == ()
+    if trust == "shuffled":
+        assert made[1] == "https://b.example.org/reports"
+        inner = unwrapped(poll, KEYS[1], body)
+        assert opened(poll, KEYS[0], inner or b"") == report
+    else:
+        assert made[1:] == ["here", made[0]]
+    if trust == "two-servers":
+        way, identity = poll.randomizer, report[33:49]
+        assert isinstance(way, Shares)
+        public, *sealed = way.parted(report[49:])
+        shares = [share_of(KEYS[each], each, poll.digest, identity, public, sealed[each]) for each in range(2)]
+        prio3, secret = way.prio3(poll.digest), new_key()
+        waiting = leader_start(prio3, secret, [ReportShare(identity, public, shares[0])])
+        answered = helper_answer(prio3, secret, [ReportShare(identity, public, shares[1])], waiting.outbound)
+        outputs = waiting.finish(answered.outbound).outputs + answered.finished.outputs
+        assert (outputs % prio3.circuit.field.modulus).tolist() == [[0, 1, 0]]
+
+
+def test_a_survey_whose_coins_tell_more_than_it_says_is_not_answered(tmp_path: Path) -> None:
+    spelled = [each.spelled.decode() for each in surveys()]
+    found = ran(
+        tmp_path,
+        f"""
+        const told = {json.dumps(spelled)}.map((text) => {{
+          const survey = JSON.parse(text);
+          const epsilon = survey.epsilon.split("/").map(Number).reduce((above, below) => above / below);
+          new s.Survey(text);
+          let refused = "";
+          const less = JSON.stringify({{ ...survey, epsilon: String(epsilon * 0.999) }});
+          try {{ new s.Survey(less); }} catch (error) {{ refused = error.code; }}
+          return [s.loss(survey.randomizer) / epsilon, refused];
+        }});
+        console.log(JSON.stringify(told));
+        """,
+    )
+    assert len(found) > 60
+    for ratio, refused in found:
+        assert refused == "SRD-C715" or ratio <= 0.999
+        assert ratio <= 1 + 1e-9
+    assert sum(refused == "SRD-C715" for _, refused in found) > 50
+
+
+def test_numbers_are_answered_alike(tmp_path: Path) -> None:
+    """Means, distributions, far-off numbers, by the same random bytes; NaN and texts are refused."""
+    dice, given = np.random.default_rng(11), []
+    for what in ("mean", "distribution"):
+        for epsilon in (Fraction(1, 2), 3):
+            asked = survey("numbers", number(-3, 97.3, epsilon=epsilon, what=what))
+            for value in (*dice.uniform(-3, 98, size=8), -1e300, 1e300, 0.1):
+                random = dice.bytes(8 * 40)
+                report = report_of(asked, float(value), Replayed(random)).to_bytes().hex()
+                given.append([asked.spelled.decode(), float(value), random.hex(), report])
+    found = ran(
+        tmp_path,
+        f"""
+        await import("{(MODULE.parent / "ways.js").as_uri()}");
+        const given = {json.dumps(given)};
+        const wrong = given.filter(([spelled, value, random, report]) =>
+          hex(new s.Survey(spelled).report(value, new s.Words(bytes(random)))) !== report);
+        const codes = [NaN, "3", null, undefined, true].map((value) => {{
+          try {{ return new s.Survey(given[0][0]).code(value); }} catch (error) {{ return error.code; }}
+        }});
+        console.log(JSON.stringify([wrong.length, codes]));
+        """,
+    )
+    assert found == [0, ["SRD-C201"] * 5]
+
+
 def test_it_needs_nothing_else() -> None:
-    text = MODULE.read_text()
-    assert "import " not in text.replace("important ", "")
-    assert "Math.random" not in text
+    for path in sorted(MODULE.parent.glob("*.js")):
+        text = path.read_text()
+        assert set(re.findall(r'from "(.*?)"', text)) <= {
+            "./sordino.js",
+            "./prio3.js",
+            "./sealing.js",
+            "./sending.js",
+            "./ways.js",
+        }
+        assert "Math.random" not in text
+        assert len(text.splitlines()) <= 400

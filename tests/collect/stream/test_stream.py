@@ -54,6 +54,17 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
         assert 0.85 < held < 0.95
 
 
+def test_an_account_opens_what_is_declared_and_nothing_else(tmp_path: Any) -> None:
+    budget = so.account(Riders(), so.budget(rho="0.05"))
+    delays = budget.stream(so.collect.counting(steps=10**6), rho=0.01, folder=tmp_path)
+    assert delays.add([3, 0, 5]).totals.shape == (3,)
+    delays.pause()
+    assert budget.stream(so.collect.counting(steps=10**6), resume=delays.id, folder=tmp_path).taken == 3
+    with pytest.raises(ArgumentError, match="SRD-A001"):
+        budget.stream(3)  # type: ignore[arg-type]
+    assert len(budget.history) == 1
+
+
 def test_a_count_goes_on_over_batches() -> None:
     stream = opened(counting(10**6), rho=10**6)
     assert stream.add([3, 0, 5]).totals == pytest.approx([3, 3, 8], abs=0.1)

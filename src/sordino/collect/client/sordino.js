@@ -53,13 +53,14 @@ function below(limit, words) {
 }
 
 /** How many bytes the numbers below `limit` take. */
-function bytesBelow(limit) {
+export function bytesBelow(limit) {
   let bytes = 1;
   for (let reach = 256n; reach < BigInt(limit); reach *= 256n) bytes += 1;
   return bytes;
 }
 
-function littleEndian(value, size) {
+/** A whole number as so many bytes, the lowest first. */
+export function littleEndian(value, size) {
   const found = new Uint8Array(size);
   let rest = BigInt(value);
   for (let place = 0; place < size; place += 1) {
@@ -69,7 +70,8 @@ function littleEndian(value, size) {
   return found;
 }
 
-function joined(parts) {
+/** Byte arrays behind each other. */
+export function joined(parts) {
   const found = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
   let place = 0;
   for (const part of parts) {
@@ -79,11 +81,13 @@ function joined(parts) {
   return found;
 }
 
-function setBit(bytes, place) {
+/** Set one of many bits, the lowest of each byte first. */
+export function setBit(bytes, place) {
   bytes[place >> 3] |= 1 << (place & 7);
 }
 
-function oddBits(value) {
+/** Whether a number has an odd number of ones. */
+export function oddBits(value) {
   let rest = value;
   let odd = false;
   for (; rest; rest &= rest - 1n) odd = !odd;
@@ -91,7 +95,7 @@ function oddBits(value) {
 }
 
 /** The value itself, or one of the others, all alike: one word decides. */
-function kAry(domain, lie, value, words) {
+export function kAry(domain, lie, value, words) {
   const place = words.next() / BigInt(lie);
   if (place >= BigInt(domain - 1)) return value;
   return (value + 1 + Number(place)) % domain;
@@ -218,26 +222,41 @@ export function base64url(bytes) {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
+/** The bytes that base64url without padding spells. */
+export const fromBase64url = (given) =>
+  Uint8Array.from(atob(given.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
+
 /** A survey, from the text that a server spells: its digest is that of the very text. */
 export class Survey {
   constructor(spelled) {
     this.public = JSON.parse(spelled);
     this.digest = sha256(new TextEncoder().encode(spelled));
-    if (this.public.version !== VERSION || !(this.public.randomizer.protocol in randomizers)) {
-      throw new Refusal("SRD-C101", "this client does not know this survey's way to answer; load a newer one");
+    const { version, randomizer, trust } = this.public;
+    const known = trust === "two-servers" ? randomizer.protocol === SHARES : Object.hasOwn(randomizers, randomizer.protocol);
+    if (version !== VERSION || !known) {
+      throw new Refusal("SRD-C715", "this client does not know this survey's way to answer; load a newer one");
+    }
+    if (trust !== "two-servers" && loss(randomizer) > fraction(this.public.epsilon) * (1 + 1e-9)) {
+      throw new Refusal("SRD-C715", "this survey's coins tell more than the ε that it shows; it is not answered");
     }
   }
 
   /** The code of a value, or a refusal that does not show it. */
   code(value) {
-    const { values, randomizer } = this.public;
+    const { values, randomizer, scale } = this.public;
+    if (scale) return placed(scale, value);
     const named = typeof value === "string" ? value.normalize("NFC") : value;
     const fits = Number.isInteger(named) && named >= 0 && named < randomizer.domain;
-    const found = values === null ? (fits ? named : -1) : values.indexOf(named);
+    const found = !values ? (fits ? named : -1) : values.indexOf(named);
     if (found < 0) {
       throw new Refusal("SRD-C104", "the answer is none of the values that are asked for; send one of them");
     }
     return found;
+  }
+
+  /** With what each report of this survey begins. */
+  head() {
+    return joined([Uint8Array.of(VERSION), this.digest]);
   }
 
   /** A report as bytes: version, digest, id, payload. Charges nothing: a device does. */
@@ -245,9 +264,37 @@ export class Survey {
     const code = this.code(value);
     const id = joined([littleEndian(words.next(), 8), littleEndian(words.next(), 8)]);
     const { randomizer } = this.public;
-    return joined([Uint8Array.of(VERSION), this.digest, id, randomizers[randomizer.protocol](randomizer, code, words)]);
+    return joined([this.head(), id, randomizers[randomizer.protocol](randomizer, code, words)]);
   }
 }
+
+const SHARES = "prio3-histogram"; // answered in two shares (sending.js)
+
+/** A number's place on the public grid: clipped to the bounds, rounded; what is no number is refused. */
+function placed({ low, high, factor, steps }, value) {
+  if (typeof value !== "number" || Number.isNaN(value)) {
+    throw new Refusal("SRD-C201", "the answer must be a number; it is not shown here, and nothing was sent");
+  }
+  const inside = Math.min(Math.max(value, Number(low)), Number(high));
+  return Math.min(Math.max(Math.floor((inside - Number(low)) * Number(factor) + 0.5), 0), steps);
+}
+
+const share = (words) => Number(BigInt(words)) / 2 ** 64;
+const lies = (count, lie) => Math.log((1 - (count - 1) * share(lie)) / share(lie));
+
+/** What one report of each way loses at most, by its coins: the logarithm of the largest quotient of two chances. */
+export const losses = {
+  "k-ary": ({ domain, lie }) => lies(domain, lie),
+  hashing: ({ buckets, lie }) => lies(buckets, lie),
+  hadamard: ({ truth }) => Math.abs(Math.log(share(truth) / (1 - share(truth)))),
+  unary: ({ own, other }) => Math.log((share(own) * (1 - share(other))) / (share(other) * (1 - share(own)))),
+  subset: ({ truth, domain, chosen }) => Math.log((share(truth) * (domain - chosen)) / ((1 - share(truth)) * chosen)),
+};
+
+/** The loss of a way to answer; without bound for one of which this client cannot tell. */
+export const loss = (way) => (Object.hasOwn(losses, way.protocol) ? losses[way.protocol](way) : Infinity);
+
+const fraction = (given) => given.split("/").map(Number).reduce((above, below) => above / below);
 
 /** Whoever answers: keeps in `storage` (localStorage) how many reports left, before one leaves. */
 export class Device {
@@ -268,17 +315,24 @@ export class Device {
 
   /** A report of a value, once it is counted; refused if today's or the survey's share is used. */
   report(survey, value) {
+    this.charge(survey, value);
+    return survey.report(value);
+  }
+
+  /** Count one report of a value, kept before this returns; refused if today's or the survey's share is used. */
+  charge(survey, value) {
     survey.code(value); // what is no answer costs nothing
     if (this.left(survey) < 1) {
-      throw new Refusal("SRD-B001", "this device's share of this survey is used; answer again on another day, if there is one");
+      throw new Refusal("SRD-C707", "this device's share of this survey is used; answer again on another day, if there is one");
     }
     const held = this.#held(survey);
     const next = JSON.stringify({ day: held.day, today: held.today + 1, sent: held.sent + 1 });
-    this.#storage.setItem(this.#key(survey), next);
-    if (this.#storage.getItem(this.#key(survey)) !== next) {
-      throw new Refusal("SRD-B001", "this browser keeps nothing, so that what was spent would be forgotten; allow storage");
+    try {
+      this.#storage.setItem(this.#key(survey), next);
+    } catch {
+      throw forgetful();
     }
-    return survey.report(value);
+    if (this.#storage.getItem(this.#key(survey)) !== next) throw forgetful();
   }
 
   #key(survey) {
@@ -287,9 +341,24 @@ export class Device {
 
   /** What is held about a survey, with today's count begun anew on a later day; a clock set back opens none. */
   #held(survey) {
-    const text = this.#storage.getItem(this.#key(survey));
-    const held = text === null ? { day: -1, today: 0, sent: 0 } : JSON.parse(text);
+    const kept = this.#storage.getItem(this.#key(survey));
+    const held = kept === null ? { day: -1, today: 0, sent: 0 } : counted(kept);
     const day = Math.max(this.#today(), held.day);
     return { day, today: held.day === day ? held.today : 0, sent: held.sent };
   }
 }
+
+/** What was kept, if it is a count; what is damaged is never taken for new. */
+function counted(kept) {
+  let held = null;
+  try {
+    held = JSON.parse(kept);
+  } catch {
+    // refused below
+  }
+  if (held && [held.day, held.today, held.sent].every((each) => Number.isSafeInteger(each) && each >= 0)) return held;
+  throw new Refusal("SRD-C708", "what this browser kept of this survey is damaged, so nothing is sent");
+}
+
+const forgetful = () =>
+  new Refusal("SRD-C708", "this browser keeps nothing, so that what was spent would be forgotten; allow storage");

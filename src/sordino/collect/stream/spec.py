@@ -21,7 +21,10 @@ from .strategy import Strategy
 from .tree import Tree
 
 if TYPE_CHECKING:
+    from sordino.data.account import DataAccount
+
     from .price import StreamPrice
+    from .stream import Stream
 
 STRATEGIES = ("buffered", "square-root", "tree", "weighted-tree")
 MOST_EVENTS_A_STEP = 100_000
@@ -80,6 +83,12 @@ class StreamSpec:
         from .price import price_stream
 
         return price_stream(budget, self, rho=rho, epsilon=epsilon, delta=delta)
+
+    def opened_on(self, account: DataAccount[Any], /, **words: Any) -> Stream:
+        """Open the stream on an account, as `open_stream` does: ``budget.stream(counting(steps=…), rho=…)``."""
+        from .opening import open_stream
+
+        return open_stream(account, self, **words)
 
 
 def counting(

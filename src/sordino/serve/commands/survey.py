@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from .place import HERE, DirectoryOption, JsonOption, YesOption, cell, opened, read_text, say, say_json
+from .place import HERE, DirectoryOption, JsonOption, YesOption, cell, opened, read_text, say, say_json, settings_in
 
 app = typer.Typer(help="Surveys: what people say, made unclear before it leaves them.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="The survey.")]
@@ -81,11 +81,21 @@ def codes(
             typer.echo(code)
 
 
+@app.command()
+def key(directory: DirectoryOption = HERE) -> None:
+    """Print this service's public key, by which surveys name it as one of two servers."""
+    from sordino.serve.surveys.declared import own_key
+
+    typer.echo(own_key(Path(settings_in(directory).data).resolve()).text)
+
+
 def _told(found: dict[str, Any], as_json: bool) -> None:
     if as_json:
         say_json(found)
         return
     say(f"{found['name']}: round {found['round']} is {found['state']}", found["question"], found["words"])
+    if found["waits"] is not None:
+        say(found["waits"])
     if found["estimate"] is None:
         return
     table = Table("value", "estimate", "95 % interval")

@@ -12,18 +12,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, ref
 
-from sordino.errors import SordinoError
+from sordino.collect.round import work_of
+from sordino.collect.shuffle.arrival import Arrival
+from sordino.collect.surveys import SHUFFLED, TWO_SERVERS
+from sordino.collect.two_servers.helping import Helper
+from sordino.collect.two_servers.helping import refused as said_nothing
+from sordino.collect.two_servers.messages import LEADER, role_of
+from sordino.collect.wire import STALE, refused
+from sordino.errors import ArgumentError, SordinoError
+from sordino.ledger.ledger import Ledger
 from sordino.serve.asking.premises import Premises
 from sordino.serve.refusals import UnknownError
 
 from .codes import Codes
 from .declared import CODES, Declared
-from .rounds import open_charge
+from .rounds import open_charge, settled, work_at
 
 if TYPE_CHECKING:
     from sordino.collect.intake import Intake
 
 _SECONDS = 1.0
+OTHER = "SRD-C713"
 
 
 @dataclass
@@ -37,6 +46,28 @@ class AtHand:
     codes: Codes | None
     former: frozenset[bytes]
     seen: float
+
+    def check_takes(self) -> None:
+        """Refuse reports that go elsewhere under this survey's trust."""
+        survey = self.declared.survey
+        if survey.trust == SHUFFLED:
+            raise ArgumentError(
+                "reports of this survey go to its shuffler, sealed; use a client of this version", OTHER
+            )
+        if survey.trust == TWO_SERVERS and role_of(survey, self.declared.key) != LEADER:
+            raise ArgumentError("reports of this survey go to its other server; use a client of this version", OTHER)
+
+    @property
+    def arrival(self) -> Arrival:
+        """Where the batch of a shuffler arrives."""
+        return Arrival(self.declared.survey, self.declared.key, self.declared.folder)
+
+    def helper(self, ledger: Ledger) -> Helper:
+        """Return what answers the other one of two servers."""
+        survey, key = self.declared.survey, self.declared.key
+        if survey.trust != TWO_SERVERS or role_of(survey, key) == LEADER:
+            raise said_nothing()
+        return Helper(survey, key, self.declared.folder, work_at(ledger, survey))
 
     def end(self) -> None:
         """Give files back."""
@@ -86,8 +117,6 @@ class Rounds:
 
     def _opened(self, declared: Declared, version: int | None) -> AtHand:
         from sordino.collect.intake import Intake, is_closed
-        from sordino.collect.round import work_of
-        from sordino.collect.wire import STALE, refused
 
         survey, folder = declared.survey, declared.folder
         if open_charge(self._house.ledger, survey) is None or is_closed(folder):
@@ -103,6 +132,15 @@ class Rounds:
         found = self._found.pop(name, None)
         if found is not None:
             found.end()
+
+
+def closed_helper(house: Premises, name: str) -> Helper:
+    """Return what answers the other one of two servers once the round is over here: as before, and nothing else."""
+    declared = declared_as(house, name)
+    survey, key, folder = declared.survey, declared.key, declared.folder
+    if survey.trust != TWO_SERVERS or role_of(survey, key) == LEADER or work_of(folder) is None:
+        raise refused(STALE)
+    return Helper(survey, key, folder, None, settled(house.ledger, folder))
 
 
 _OF_HOUSE: WeakKeyDictionary[Premises, Rounds] = WeakKeyDictionary()

@@ -10,10 +10,16 @@
     epsilon: 2                 # of one report
     per_day: 1
     days: 30
-    trust: local               # or shuffled, with batch and delta
+    trust: local               # or shuffled, with batch, delta and shuffler; or two-servers, with servers
     round: 1                   # the next one to ask again, once a round is closed
     intake: open               # or codes: each report needs a one-time code
     way: k-ary                 # to answer; the best one if left out
+    shuffler:                  # as `sordino shuffle` tells them
+      url: https://shuffler.example.org
+      key: …
+    servers:                   # the one that takes reports first; `sordino survey key` prints a key
+      - {url: https://a.example.org, key: …}
+      - {url: https://b.example.org, key: …}
 """
 
 from __future__ import annotations
@@ -30,12 +36,14 @@ from sordino.data.declarations_file import head
 from sordino.errors import ArgumentError
 
 if TYPE_CHECKING:
+    from sordino.collect.sealing import PartyKey
     from sordino.collect.surveys import Survey
 
 OPEN, CODES = "open", "codes"
+SHUFFLED = "shuffled"
 FOLDER = "surveys"
 _OF_SURVEY = ("question", "per_day", "days", "trust", "round", "batch", "delta", "group")
-_WORDS = ("values", "epsilon", "way", "intake", *_OF_SURVEY)
+_WORDS = ("values", "epsilon", "way", "intake", "shuffler", "servers", *_OF_SURVEY)
 MOST_VALUES = 10_000
 
 
@@ -73,6 +81,11 @@ class Declared:
         """Where the codes of a round lie: apart from its reports."""
         return self.directory / f"{FOLDER}.codes" / f"{self.survey.digest.hex()}.codes"
 
+    @property
+    def key(self) -> PartyKey:
+        """This service's own key, by which it is a party of surveys."""
+        return own_key(self.directory)
+
     def public(self) -> dict[str, Any]:
         """Return what everybody is told."""
         found = self.survey
@@ -82,7 +95,8 @@ class Declared:
             "round": found.round,
         }
         often = {"per_day": found.per_day, "days": found.days, "trust": found.trust, "intake": self.intake}
-        return asked | often | {"protocol": found.randomizer.protocol, "words": found.price().words()}
+        often |= {"parties": [each.to_plain() for each in found.parties]} if found.parties else {}
+        return asked | often | {"protocol": found.randomizer.protocol, "words": found.price(None).words()}
 
 
 def read(plain: Mapping[str, Any], directory: Path) -> Declared:
@@ -95,8 +109,32 @@ def read(plain: Mapping[str, Any], directory: Path) -> Declared:
             "a survey is protected under replace-one, as who answers can be seen; leave neighbours out", "SRD-C714"
         )
     words = {name: rest[name] for name in _OF_SURVEY if rest.get(name) is not None}
-    found = survey(said.name, _asks(rest), unit=said.unit.name, **words)
-    return Declared(found, one_of("intake", rest.get("intake", OPEN), (OPEN, CODES)), directory)
+    found = survey(said.name, _asks(rest), unit=said.unit.name, parties=_parties(rest, directory), **words)
+    intake = one_of("intake", rest.get("intake", OPEN), (OPEN, CODES))
+    if intake == CODES and found.trust == SHUFFLED:
+        raise ArgumentError(
+            "reports to a shuffler have no one-time codes: whoever gave them out could tell who is in the batch; "
+            "declare intake: open",
+            "SRD-C714",
+        )
+    return Declared(found, intake, directory)
+
+
+def own_key(directory: Path) -> PartyKey:
+    """Return the key of the service whose data lies in a directory; made when it is first asked for."""
+    from sordino.collect.sealing import PartyKey
+
+    return PartyKey.at(directory / f"{FOLDER}.key")
+
+
+def _parties(rest: Mapping[str, Any], directory: Path) -> list[Any]:
+    """Return who takes part: the shuffler and this service, or the two servers."""
+    servers, shuffler = rest.get("servers"), rest.get("shuffler")
+    if servers is not None and (shuffler is not None or not isinstance(servers, list)):
+        raise ArgumentError("servers is a list of two, each with url and key, and goes without a shuffler", "SRD-C714")
+    if shuffler is not None:
+        return [{"url": "", "key": own_key(directory).text}, shuffler]
+    return list(servers or ())
 
 
 def _asks(rest: Mapping[str, Any]) -> Any:

@@ -1,5 +1,8 @@
 """Reports over HTTP: ``POST /api/v1/surveys/NAME/reports``, without a login, synced before they are acknowledged.
 
+Beside it ``/batch`` takes what a survey's shuffler sends, and ``/servers`` what the other one of two servers says: both
+are told from anybody else's by keys that the survey names (``collect.sealing``).
+
 It stands beside the common door: no line is logged for a report, nothing remembers an address or a time, and it has
 limits of its own: the bytes that wait to be synced, the requests that wait for it, and the size of one.
 
@@ -8,6 +11,7 @@ limits of its own: the bytes that wait to be synced, the requests that wait for 
 403     the one-time code is missing, unknown or used (SRD-C712)
 404     there is no such survey
 409     the round is over, or was never open (SRD-C705)
+422     reports of this survey go elsewhere: to its shuffler, or to the other server (SRD-C713)
 413     more bytes than a request may have
 422     this is no report of this survey (SRD-C701 to C704); nothing was taken
 429     more arrive than can be written: send the same again later (SRD-C710)
@@ -25,18 +29,18 @@ from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sordino.errors import SordinoError
+from sordino.errors import ArgumentError, SordinoError
 from sordino.serve.http.problems import status_of
 from sordino.serve.logs import tell_failure
 from sordino.serve.refusals import MUTE, shape
 from sordino.serve.service import Service
 
-from .at_hand import AtHand, rounds_of
+from .at_hand import AtHand, closed_helper, rounds_of
 
 if TYPE_CHECKING:
     from sordino.collect.wire import Batch
 
-_PATH = re.compile(r"/api/v1/surveys/([^/]{1,200})/reports")
+_PATH = re.compile(r"/api/v1/surveys/([^/]{1,200})/(reports|batch|servers)")
 _STATUS = {"SRD-C705": 409, "SRD-C710": 429, "SRD-C711": 503}
 _ELSEWHERE = ("SRD-C703", "SRD-C705")
 _JUST_NOW = 0.02
@@ -71,14 +75,14 @@ class Intakes:
             return
         self._inside += 1
         try:
-            status, said = await self._answered(unquote(found[1]), scope, receive)
+            status, said = await self._answered(unquote(found[1]), found[2], scope, receive)
         finally:
             self._inside -= 1
         headers = [*_HEADERS, (b"retry-after", b"1")] if status in (429, 503) else _HEADERS
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": said})
 
-    async def _answered(self, name: str, scope: Scope, receive: Receive) -> tuple[int, bytes]:
+    async def _answered(self, name: str, what: str, scope: Scope, receive: Receive) -> tuple[int, bytes]:
         try:
             if self._inside > _MOST_WAITING:
                 return _refusal("SRD-C710", "more reports arrive than can be taken; send it again later", 429)
@@ -87,6 +91,8 @@ class Intakes:
             body = await asyncio.wait_for(self._read(receive), _SECONDS_TO_SEND)
             if body is None:
                 return _refusal("SRD-S006", "the request is larger than this service takes", 413)
+            if what != "reports":
+                return await asyncio.get_running_loop().run_in_executor(None, self._party, name, what, body)
             return await self._taken(name, body, dict(scope["headers"]))
         except SordinoError as error:
             return _refusal(error.code, error.message, _STATUS.get(error.code) or status_of(error))
@@ -96,11 +102,25 @@ class Intakes:
             tell_failure("an intake failed inside", error, debug=self._service.settings.debug, request="intake")
             return _refusal(*MUTE, 500)
 
+    def _party(self, name: str, what: str, body: bytes) -> tuple[int, bytes]:
+        """Answer the shuffler of a survey, or the other one of its two servers."""
+        try:
+            found = self._rounds.look(name)
+        except ArgumentError:
+            if what == "batch":
+                raise
+            return 200, closed_helper(self._service.house, name).answer(body)
+        if what == "batch":
+            found.arrival.take(body)
+            return 200, b"{}"
+        return 200, found.helper(self._service.ledger).answer(body)
+
     async def _taken(self, name: str, body: bytes, headers: dict[bytes, bytes]) -> tuple[int, bytes]:
         """Return the acknowledgement; a report of another round may be one of a round that was opened just now."""
         look = asyncio.get_running_loop().run_in_executor
         known = self._rounds.known(name)
         found: AtHand = await look(None, self._rounds.look, name) if known is None else known
+        found.check_takes()
         read = _read_as(found, body, headers.get(b"content-type", b""))
         if any(code in _ELSEWHERE for _, code in read.refused) and self._rounds.known(name, _JUST_NOW) is None:
             found = await look(None, self._rounds.look, name, _JUST_NOW)

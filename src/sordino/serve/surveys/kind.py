@@ -37,10 +37,10 @@ class Wanted:
 
 
 def _price(data: DataAccount[Declared], _: Wanted) -> Quoted:
-    from sordino.collect.plan import RoundPlan
+    from sordino.collect.plan import plan_of
 
     survey = data.protected.survey
-    return Quoted.of(RoundPlan(survey), words=survey.price().words(), reports=survey.reports, round=survey.round)
+    return Quoted.of(plan_of(survey), words=survey.price(None).words(), reports=survey.reports, round=survey.round)
 
 
 # What follows is loaded when it is first needed: a process that finds prices reads no files and draws no pages.

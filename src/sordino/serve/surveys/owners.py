@@ -15,8 +15,8 @@ from sordino.serve.service import Service
 from .at_hand import declared_as, rounds_of
 from .codes import make_codes
 from .declared import CODES, Declared
-from .rounds import closed_of, open_charge
-from .worked import estimated
+from .rounds import closed_of, open_charge, settled
+from .worked import check_parties, estimated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,8 +56,32 @@ def show(service: Service, who: Principal, name: str) -> Plain:
     service.house.row(who, name)
     declared = declared_as(service.house, name)
     now = state(service, declared)
-    found = {"name": name, "state": now, "digest": declared.survey.digest.hex(), **declared.public()}
+    found = {
+        "name": name,
+        "state": now,
+        "waits": _waits(declared, now),
+        "digest": declared.survey.digest.hex(),
+        **declared.public(),
+    }
     return found | {"estimate": _estimate(service, declared, now), "work": open_charge(service.ledger, declared.survey)}
+
+
+def _waits(declared: Declared, now: str) -> str | None:
+    """Return what a round that is open waits for, in words; None where nothing is missing."""
+    from sordino.collect.shuffle.arrival import Arrival
+    from sordino.collect.two_servers.messages import LEADER, role_of
+
+    survey = declared.survey
+    if now != RUNNING or survey.trust == "local":
+        return None
+    if survey.trust == "shuffled":
+        whole = bool(survey.parties) and Arrival(survey, declared.key, declared.folder).whole
+        return (
+            "The batch is here; close the round to count it." if whole else "The shuffler has not sent the batch yet."
+        )
+    if role_of(survey, declared.key) == LEADER:
+        return "Both servers add up when you close the round."
+    return "The other server takes the reports; close the round here when it has closed its own."
 
 
 def state(service: Service, declared: Declared) -> str:
@@ -78,6 +102,7 @@ def begin(service: Service, who: Principal, name: str) -> Plain:
     declared = declared_as(service.house, name)
     if state(service, declared) == OVER:
         raise over(declared.survey)
+    check_parties(declared)
     service.run(who, KIND, {"dataset": name}, key=f"round {declared.survey.digest.hex()}")
     return show(service, who, name)
 
@@ -104,6 +129,8 @@ def new_codes(service: Service, who: Principal, name: str, count: int) -> list[s
 def _estimate(service: Service, declared: Declared, now: str) -> Plain | None:
     """Return estimates with intervals: live ones under local trust alone, others when the round is over."""
     survey = declared.survey
+    if now == OVER and survey.trust == "two-servers":
+        return _answered(service, declared)
     if now == OVER:
         closed = closed_of(service.ledger, survey, declared.folder)
         return estimated(survey, closed.estimate()) if closed.reports else None
@@ -111,3 +138,13 @@ def _estimate(service: Service, declared: Declared, now: str) -> Plain | None:
         return None
     reports, counts = rounds_of(service.house).look(declared.name).intake.counts()
     return estimated(survey, survey.randomizer.estimate(counts, reports)) if reports else None
+
+
+def _answered(service: Service, declared: Declared) -> Plain | None:
+    """Return what two servers found, where it was put together here."""
+    from sordino.collect.two_servers.leader import estimate_of
+    from sordino.collect.two_servers.messages import LEADER, role_of
+
+    if role_of(declared.survey, declared.key) != LEADER:
+        return None
+    return estimated(declared.survey, estimate_of(declared.survey, settled(service.ledger, declared.folder)))

@@ -1,6 +1,7 @@
 """Pages of surveys: owners define, open, look at and close them; participants read the question and what it costs.
 
-**Guarantee**: no form of a participant's page sends a value: what people say is made unclear on their device first.
+**Guarantee**: no form of a participant's page sends a value: what people say is made unclear on their device first, by
+the client's script, which is named with its integrity hash.
 """
 
 from __future__ import annotations
@@ -8,18 +9,20 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Request
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, Response
 
 from sordino.errors import SordinoError
 from sordino.serve.dashboard.pages import Sender, Visitor, page, see
 from sordino.serve.dashboard.troubles import title_of
 from sordino.serve.http.browsing import service_of
+from sordino.serve.http.doors import CONTENT_SECURITY_POLICY
 from sordino.serve.http.problems import status_of
 from sordino.serve.keeping.identity import Session
-from sordino.serve.refusals import AccessError
+from sordino.serve.refusals import AccessError, UnknownError
 
 from . import owners
 from .at_hand import declared_as
+from .scripts import CLIENT, VECTORS, scripts
 
 router = APIRouter()
 
@@ -86,7 +89,33 @@ def change(request: Request, session: Sender, name: str, verb: str) -> Response:
 @router.get("/s/{name}")
 def answer(request: Request, name: str) -> Response:
     """Show a participant the question, and what an answer costs, in plain words; nobody needs an account."""
-    return page(request, None, "survey_answer.html", found=_asked(request, name))
+    found = _asked(request, name)
+    shown = page(
+        request, None, "survey_answer.html", found=found, scripts=scripts(), elsewhere=_elsewhere(request, name)
+    )
+    parties = found["survey"].get("parties", ())
+    if parties and found["survey"]["trust"] == "shuffled":  # sealed reports go to the shuffler, and nowhere else
+        policy = CONTENT_SECURITY_POLICY.replace("connect-src 'self'", f"connect-src 'self' {parties[1]['url']}")
+        shown.headers["content-security-policy"] = policy
+    return shown
+
+
+@router.get("/client/{file}")
+def client(file: str) -> Response:
+    """Return a file of the JavaScript client, as it is shipped; pages elsewhere may pin it by its integrity hash."""
+    if file not in scripts() and file != VECTORS:
+        raise UnknownError("there is no such file of the client")
+    kind = "application/json" if file == VECTORS else "text/javascript"
+    shared = {"access-control-allow-origin": "*", "cross-origin-resource-policy": "cross-origin"}
+    return FileResponse(CLIENT / file, media_type=kind, headers=shared | {"cache-control": "no-cache"})
+
+
+def _elsewhere(request: Request, name: str) -> str | None:
+    """Return where a survey is answered, if it is the other one of two servers that takes reports."""
+    declared = declared_as(service_of(request).house, name)
+    parties = declared.survey.parties
+    takes = declared.survey.trust != "two-servers" or parties[0].key == declared.key.text
+    return None if takes else f"{parties[0].url}/s/{name}"
 
 
 @router.get("/api/v1/surveys/{name}")
@@ -102,11 +131,13 @@ def _asked(request: Request, name: str) -> dict[str, Any]:
     found = declared.survey
     return {
         "survey": found.public(),
+        "spelled": found.spelled.decode(),
         "digest": found.digest.hex(),
         "state": now,
         "intake": declared.intake,
-        "words": found.price().words(),
+        "words": found.price(None).words(),
         "reports": f"/api/v1/surveys/{name}/reports",
+        "client": {f"/client/{file}": integrity for file, integrity in scripts().items()},
     }
 
 
