@@ -30,6 +30,7 @@ ROOMS = (
     "collect_local",
     "collect_words",
     "collect_numbers",
+    "collect_shuffle",
     "collect_prio3",
     "collect_streams",
     "collect_alerts",
