@@ -46,6 +46,7 @@ OWN_ENVIRONMENT = (
     "sordino_ledger",
     "sordino_prio3",
     "sordino_intake",
+    "sordino_kept",
     "sordino_learn",
     "sordino_shuffle",
     "sordino_streams",

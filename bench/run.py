@@ -28,6 +28,7 @@ ROOMS = (
     "learn_accuracy",
     "learn_teachers",
     "collect_local",
+    "collect_kept",
     "collect_words",
     "collect_numbers",
     "collect_shuffle",
