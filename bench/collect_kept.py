@@ -1,9 +1,6 @@
-"""Ten million reports in Parquet: how long they take to be counted and estimated, and that engines agree."""
+"""Ten million reports in Parquet: how long they take to be counted and estimated."""
 
 from __future__ import annotations
-
-from importlib.util import find_spec
-from shutil import which
 
 from measure import Bar, Call, Case, Measured, Verdict
 
@@ -11,8 +8,7 @@ NOTES = """\
 10⁷ reports of 1,000 values at ε = 1 as a closed round keeps them: Parquet with a random id and a payload each, written
 beforehand by another process. Time is for reading (DuckDB), counting, estimates and intervals, from a file that was
 just written; memory is the largest of the process. Squared errors are against theory, to see that the right thing was
-counted. Spark, on two cores and with its start, counts by the same function in its workers; every integer of the
-counts is compared with DuckDB's. Without Java or pyspark its rows are left out.
+counted.
 """
 """What the page of documentation says above this room's table."""
 
@@ -29,13 +25,12 @@ SECONDS = {
     "count-mean-sketch": 10.0,
     "hadamard-count-mean-sketch": 10.0,
 }
-BY_SPARK = {"k-ary": 10**7, "hadamard": 10**7, "hashing": 10**7, "unary": 10**6, "count-mean-sketch": 10**6}
 GIBIBYTES = 4
 
 
 def cases() -> list[Case]:
     """Return the cases of this room."""
-    found = [
+    return [
         Case(
             f"estimate from 10⁷ reports in Parquet, {way}",
             Call("sordino_kept", "estimate", {"way": way, **ASKED}),
@@ -45,19 +40,6 @@ def cases() -> list[Case]:
             fresh=True,
         )
         for way, seconds in SECONDS.items()
-    ]
-    if find_spec("pyspark") is None or which("java") is None:
-        return found
-    return found + [
-        Case(
-            f"DuckDB and Spark count {reports:,} reports, {way}",
-            Call("sordino_kept", "by_spark", {"way": way, **ASKED, "reports": reports}),
-            None,
-            _alike,
-            repeats=1,
-            fresh=True,
-        )
-        for way, reports in BY_SPARK.items()
     ]
 
 
@@ -69,8 +51,3 @@ def _time_and_memory(seconds: float) -> Bar:
         return Verdict(told, f"≤ {seconds:g} s, < {GIBIBYTES} GiB", passed and 0.5 < squared < 2)
 
     return judge
-
-
-def _alike(ours: Measured, _theirs: Measured | None) -> Verdict:
-    differ, integers = ours.values["differ"], ours.values["integers"]
-    return Verdict(f"{differ:g} of {integers:,.0f} integers differ", "none", differ == 0)

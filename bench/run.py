@@ -29,6 +29,7 @@ ROOMS = (
     "learn_teachers",
     "collect_local",
     "collect_kept",
+    "collect_spark",
     "collect_words",
     "collect_numbers",
     "collect_shuffle",
