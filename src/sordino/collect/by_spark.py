@@ -1,7 +1,7 @@
 """Counts by Spark: each task counts the payloads of its part of the files, and the driver adds up what they found.
 
-**Guarantee**: the integers that DuckDB gives on one machine (``kept.py``): both count payloads by the same function, and
-counts of parts add up to the counts of all, in whichever order parts come.
+**Guarantee**: the integers that DuckDB gives on one machine (``kept.py``): both count payloads by the same function,
+and counts of parts add up to the counts of all, in whichever order parts come.
 **Assumes**: workers can import sordino, and read the path.
 """
 
@@ -23,7 +23,7 @@ _PART = "reports bigint, counts binary"
 
 
 def counted_by_spark(session: Any, way: Randomizer, path: Path | str) -> tuple[int, Counts]:
-    """Return how many payloads Parquet holds (a file, a folder or a pattern, where the session finds it), and counts."""
+    """Return how many payloads Parquet holds (a file, a folder or a pattern that the session finds), and counts."""
 
     def part(payloads: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa

@@ -180,7 +180,7 @@ class Subset(Supporting):
 
     @cached_property
     def _fewer(self) -> int:
-        """Of how many words a bit is tossed as 1: so that mostly a few are missing, which are sooner found than others."""
+        """Of how many words a bit is tossed as 1: so that mostly some are missing, which are sooner found than held."""
         share = self.chosen / self.domain
         spread = math.sqrt(share * (1 - share) / self.domain)
         return at_most(Fraction(max(share - 1.5 * spread, 0.0)))
