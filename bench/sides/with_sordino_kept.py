@@ -52,12 +52,12 @@ def estimate(way: str, reports: int, domain: int, epsilon: float) -> Timing:
 
 def by_spark(way: str, reports: int, domain: int, epsilon: float) -> Timing:
     """Return how long Spark takes to count them, and how many integers differ from DuckDB's."""
-    from sordino.collect.by_spark import counted_by_spark
+    from sordino.serve.surveys.on_spark import on_spark
 
-    randomizer, session = made(way, domain, epsilon), _session()
+    randomizer, counting = made(way, domain, epsilon), on_spark(_session())
     with _written(way, reports, domain, epsilon) as path:
         started = perf_counter()
-        found, counts = counted_by_spark(session, randomizer, path)
+        found, counts = counting(randomizer, path)
         seconds = perf_counter() - started
         others, wanted = counted(randomizer, batches(path))
     differ = float((counts != wanted).sum() + (found != others) + (found != reports))
