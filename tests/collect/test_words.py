@@ -184,9 +184,7 @@ def test_liars_move_decoded_words_as_far_as_is_said() -> None:
     for cohort in range(4):
         nothing = told(cohort, np.zeros(32, np.int64))
         lowers = np.array([told(cohort, each) < nothing for each in np.eye(32, dtype=np.int64)])
-        shifts.append(
-            without + liars - told(cohort, lowers.astype(np.int64))
-        )  # honest, they count
+        shifts.append(without + liars - told(cohort, lowers.astype(np.int64)))  # honest, they count
     assert 0.8 * bound < max(shifts) < 1.05 * bound, (shifts, bound)
 
 
