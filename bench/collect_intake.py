@@ -6,7 +6,9 @@ from measure import Call, Case, Measured, Verdict
 
 NOTES = """\
 Thirty-two connections share two cores with the service; each report is new. An address that does nothing is a route of
-FastAPI on uvicorn that reads the body. Batches hold a thousand reports of 50 bytes, from four connections.
+FastAPI on uvicorn that reads the body. Batches hold a thousand reports of 50 bytes, from four connections. One request
+comes before time is taken: with it the service imports what surveys need. That fifty SIGKILLs lose nothing and double
+nothing is a test's affair.
 """
 """What the page of documentation says above this room's table."""
 

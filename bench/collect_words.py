@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from measure import Bar, Call, Case, Measured, Verdict, at_most_seconds
+from collect_local import DOMAINS, EPSILONS, as_told
+from measure import Bar, Call, Case, Measured, Verdict, at_most_seconds, information
 
 NOTES = """\
-Randomize: 10⁶ values of 1,000 at ε = 1, seconds for one value; peers crash. Squared error: of all values, against the
-formula (for sketches with what shared cells add), averaged over salts, 3 % or 3 standard errors; intervals at 95 %.
-Words: 10⁵ words of up to 8 random letters, Zipf 1, 10⁶ people, ε = 4, F1 of the top 20, mean of five populations. A
-thousand days: 20,000 devices with one value and 20,000 with another, attacked with all their reports; the lower bound
-of ε at 99.9 %, against what is stated. Memory off: k-ary response, ten values, ε = 1 a day.
+Randomize: 10⁶ values of 1,000 at ε = 1, seconds for one value; of the peers some crash here and the others have no such
+protocol, so the bar is a time. Squared error: of all values, against the formula (for sketches with what shared cells
+add, over salts; of 16 functions where there are at most ten values), until 3 standard errors are below 3 %; intervals
+at 95 %; 1,000 people, evenly spread. Words: 10⁵ words of up to 8 random letters, Zipf 1, 10⁶ people, ε = 4, F1 of the
+top 20, mean of five populations. A thousand days: 20,000 devices with one value and 20,000 with another, attacked with
+all their reports; the lower bound of ε at 99.9 %, against what is stated. Memory off: k-ary response, ten values, ε = 1
+a day.
 """
-SKETCHES = ("count-mean-sketch", "hadamard-count-mean-sketch", "projective-geometry")
-EPSILONS = (0.5, 1.0, 2.0, 4.0, 8.0)
+"""What the page of documentation says above this room's table."""
+
+WAYS = ("count-mean-sketch", "hadamard-count-mean-sketch", "projective-geometry")
 
 
 def cases() -> list[Case]:
@@ -23,21 +27,22 @@ def cases() -> list[Case]:
             f"randomize 1,000 values, {way}",
             Call("sordino_words", "randomize", {"way": way, **asked}),
             None,
-            at_most_seconds(0.3e-6),
+            information if way == "projective-geometry" else at_most_seconds(0.3e-6),
             repeats=3,
         )
-        for way in SKETCHES
+        for way in WAYS
     ]
     found += [
         Case(
             f"squared error and intervals, {way}, {domain:,} values, ε 0.5 … 8",
             Call("sordino_words", "errors", {"way": way, "domain": domain, "epsilons": EPSILONS}),
             None,
-            _as_foretold,
+            as_told,
             repeats=1,
+            fresh=True,
         )
-        for way in SKETCHES
-        for domain in (10, 1000)
+        for way in WAYS
+        for domain in DOMAINS
     ]
     found.append(Case("words nobody listed", Call("sordino_words", "words", {"runs": 5}), None, _least("f1", 0.85), 1))
     found += [
@@ -65,10 +70,3 @@ def _least(name: str, least: float) -> Bar:
 def _within(ours: Measured, _theirs: Measured | None) -> Verdict:
     measured, stated = ours.values["measured"], ours.values["stated"]
     return Verdict(f"ε ≥ {measured:.3f}", f"≤ {stated:g}, and > half of it", stated / 2 < measured <= stated)
-
-
-def _as_foretold(ours: Measured, _theirs: Measured | None) -> Verdict:
-    seen = ours.values
-    figure = f"{seen['worst']:+.1%} (allowed {seen['allowed']:.1%}), cover {seen['least']:.3f} – {seen['most']:.3f}"
-    passed = abs(seen["worst"]) <= seen["allowed"] and seen["least"] >= 0.93 and seen["most"] <= 0.97
-    return Verdict(figure, "within 3 % (3 standard errors), cover 0.93 – 0.97", passed)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import resource
 from collections.abc import Iterator
-from fractions import Fraction
 from time import perf_counter
 from typing import Any
 
@@ -13,6 +11,8 @@ import numpy as np
 
 import sordino as so
 from sordino.collect.choice import WAYS, frequency
+
+from .randomizers import made
 
 SLACK = 0.027
 """Runs go on until three standard errors of the squared error are below this part of it."""
@@ -24,43 +24,22 @@ def versions() -> dict[str, str]:
     return {"sordino": so.__version__, "numpy": np.__version__}
 
 
-def _made(way: str, domain: int, epsilon: float) -> Any:
-    return next(each for each in WAYS if each.name == way).make(domain, Fraction(str(epsilon)))
-
-
 def _values(people: int, domain: int) -> Any:
     return np.random.default_rng(1).integers(0, domain, people)
 
 
 def randomize(way: str, people: int, domain: int, epsilon: float) -> tuple[float, int, dict[str, Any]]:
     """Return how long one report takes among many."""
-    randomizer, values = _made(way, domain, epsilon), _values(people, domain)
+    randomizer, values = made(way, domain, epsilon), _values(people, domain)
     started = perf_counter()
     randomizer.reports(values)
     return perf_counter() - started, people, {}
 
 
-def estimate(way: str, reports: int, domain: int, epsilon: float, batch: int) -> tuple[float, int, dict[str, Any]]:
-    """Return how long it takes to check, count and estimate so many reports that come in batches."""
-    randomizer, values = _made(way, domain, epsilon), _values(batch, domain)
-    counts, seconds = None, 0.0
-    for _ in range(reports // batch):
-        payloads = randomizer.reports(values)
-        started = perf_counter()
-        assert randomizer.well_formed(payloads).all()
-        part = randomizer.count(payloads)
-        counts = part if counts is None else counts + part
-        seconds += perf_counter() - started
-    started = perf_counter()
-    randomizer.estimate(counts, reports).intervals()
-    seconds += perf_counter() - started
-    return seconds, 1, {"gibibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
-
-
 def errors(way: str, domain: int, epsilons: list[float]) -> tuple[float, int, dict[str, Any]]:
     """Return the least and the most that squared errors are of theory, and that intervals cover, over ε."""
     started = perf_counter()
-    cells = [_cell(_made(way, domain, epsilon), domain) for epsilon in epsilons]
+    cells = [_cell(made(way, domain, epsilon), domain) for epsilon in epsilons]
     ratios, slacks, covers = zip(*cells, strict=True)
     told = {"least": min(ratios), "most": max(ratios), "slack": max(slacks)}
     return perf_counter() - started, 1, {**told, "least_covered": min(covers), "most_covered": max(covers)}
@@ -106,7 +85,7 @@ def _population(domain: int, people: int) -> Any:
 
 def poison(way: str, domain: int, epsilon: float, people: int) -> tuple[float, int, dict[str, Any]]:
     """Return which part of the bound 1 % of clients reach by the better of two attacks, against honest answers."""
-    randomizer, liars, target = _made(way, domain, epsilon), people // 100, 3
+    randomizer, liars, target = made(way, domain, epsilon), people // 100, 3
     started = perf_counter()
     honest = randomizer.count(randomizer.reports(_values(people - liars, domain)))
     without = randomizer.estimate(honest, people - liars).values[target]
@@ -119,8 +98,9 @@ def poison(way: str, domain: int, epsilon: float, people: int) -> tuple[float, i
 
 
 def _payload(randomizer: Any, target: int, wanted: bool) -> Any:
+    """Return a payload that supports a value, or does not: alone it would be estimated above 0, or not."""
     for row in randomizer.reports(np.full(10_000, target)):
-        if bool(randomizer.supported(randomizer.count(row[None]))[target]) == wanted:
+        if (randomizer.estimate(randomizer.count(row[None]), 1).values[target] > 0) == wanted:
             return row
     raise RuntimeError("no such payload was found")
 
@@ -130,7 +110,7 @@ def choice() -> tuple[float, int, dict[str, Any]]:
     started, worst, cells = perf_counter(), 0.0, 0
     for domain in (2, 3, 5, 10, 30, 100, 300, 1000, 10**4, 10**5):
         for epsilon in np.linspace(0.5, 8, 31).round(2):
-            best = min(_made(way.name, domain, epsilon).mean_squared_error() for way in WAYS)
+            best = min(made(way.name, domain, epsilon).mean_squared_error() for way in WAYS)
             worst = max(worst, frequency(domain, epsilon=float(epsilon)).randomizer.mean_squared_error() / best)
             cells += 1
     return perf_counter() - started, cells, {"value": worst}

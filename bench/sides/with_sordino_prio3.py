@@ -11,24 +11,30 @@ from typing import Any
 
 import numpy as np
 
+from sordino.accounting.account import UnlimitedAccount
+from sordino.collect.choice import frequency
 from sordino.collect.prio3 import (
     HELPER,
     LEADER,
     AggregateShare,
+    CollectionPlan,
     Count,
     Histogram,
     Prio3,
     Report,
     ReportShare,
     Sum,
+    collect,
     helper_answer,
     leader_start,
     new_key,
+    opened,
     reports,
     unshard,
 )
 
 BATCH = 500
+PEOPLE, BINS, COLLECTIONS, ROUNDS = 10**5, 20, 2000, 20
 Timing = tuple[float, int, dict[str, Any]]
 
 
@@ -50,6 +56,29 @@ def summing() -> Timing:
 
 def counting() -> Timing:
     return _verified(Prio3(Count(), context=b"bench"), 10_000)
+
+
+def errors() -> Timing:
+    """Return root mean squared errors of one bin: of two servers, of one curator, and of local reports."""
+    plan = CollectionPlan.for_epsilon("bench", Prio3(Histogram.of(BINS), context=b"bench"), 1)
+    key, told = new_key(), reports(plan.prio3, np.arange(BINS))
+    waiting = leader_start(plan.prio3, key, [each.for_server(LEADER) for each in told])
+    answered = helper_answer(plan.prio3, key, [each.for_server(HELPER) for each in told], waiting.outbound)
+    both, nonces = (waiting.finish(answered.outbound), answered.finished), [each.nonce for each in told]
+    begun, off = perf_counter(), []
+    for _ in range(COLLECTIONS):
+        shares = []
+        for finished in both:
+            aggregate = AggregateShare(plan.prio3)
+            aggregate.add(finished, nonces)
+            shares.append(collect(UnlimitedAccount("a benchmark").begin(plan), aggregate))
+        off.append(np.array(opened(plan, shares).values, dtype=float) - 1)
+    seconds = perf_counter() - begun
+    central = plan.noise.noise.law.draw(COLLECTIONS * BINS)
+    asked, values = frequency(BINS, epsilon=1).randomizer, np.arange(PEOPLE) % BINS
+    local = [asked.estimate(asked.count(asked.reports(values)), PEOPLE).values - PEOPLE / BINS for _ in range(ROUNDS)]
+    found = {"servers": off, "central": central, "local": local}
+    return seconds, COLLECTIONS, {name: float(np.sqrt(np.square(each).mean())) for name, each in found.items()}
 
 
 def _verified(survey: Prio3, count: int) -> Timing:

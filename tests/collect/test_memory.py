@@ -30,7 +30,7 @@ SEGMENTS = np.arange(DAYS) * (CHANGES + 1) // DAYS
 @pytest.fixture(autouse=True)
 def _repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Seeded(5)
-    for module in ("frequency.memoised_hashing", "frequency.k_ary", "frequencies.rappor"):
+    for module in ("frequencies.memoised_hashing", "frequencies.k_ary", "frequencies.rappor"):
         monkeypatch.setattr(f"sordino.collect.{module}.SOURCE", source)
     monkeypatch.setattr("sordino.noise.planes.SOURCE", source)
 

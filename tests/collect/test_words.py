@@ -165,20 +165,27 @@ def test_rappor_finds_words_and_no_ghosts() -> None:
     assert alarms <= 4
 
 
-def test_liars_move_decoded_words_within_the_bound() -> None:
-    way = Rappor(6, 3, bits=32, cohorts=4)
+def test_liars_move_decoded_words_as_far_as_is_said() -> None:
+    """1 % of clients who hold one word send, in the best cohort, all bits that lower it and no other."""
+    way, liars, word = Rappor(6, 3, bits=32, cohorts=4), 200, 3
     names = [f"w{place}" for place in range(10)]
     values = fingerprints(names).view(np.int64)[np.arange(20_000) % 9]
     honest = way.reports(values)
-    before = decode(way, way.count(honest), names)
-    attack = honest.copy()
-    cohort = 2
-    bits = np.zeros(32, dtype=np.uint8)
-    bits[way.places(fingerprints(names[9:]), np.array([cohort]))[0]] = 1
-    attack[:200] = np.append(np.array([cohort, 0], dtype=np.uint8), np.packbits(bits, bitorder="little"))
-    after = decode(way, way.count(attack), names)
-    shift = float(after.estimate.values[9] - before.estimate.values[9])
-    assert 0.5 * before.poison.shift(200) < shift < before.poison.shift(200) * 1.1
+    counts = way.count(honest[liars:])
+    bound = decode(way, way.count(honest), names).poison.shift(liars)
+
+    def told(cohort: int, bits: Any) -> float:
+        poisoned = counts.copy()
+        poisoned[cohort] += liars * np.append(1, bits)
+        return float(decode(way, poisoned, names).estimate.values[word])
+
+    without = float(decode(way, counts, names).estimate.values[word])
+    shifts = []
+    for cohort in range(4):
+        nothing = told(cohort, np.zeros(32, np.int64))
+        lowers = np.array([told(cohort, each) < nothing for each in np.eye(32, dtype=np.int64)])
+        shifts.append(without + liars - told(cohort, lowers.astype(np.int64)))  # honest, they count
+    assert 0.8 * bound < max(shifts) < 1.05 * bound, (shifts, bound)
 
 
 def test_candidates_that_cannot_be_told_apart_are_refused() -> None:

@@ -29,6 +29,22 @@ class Kept:
         return found
 
 
+WHOLE = 9
+
+
+def _digits(heads: int) -> int:
+    return 64 - ((heads & -heads).bit_length() - 1) if heads else 0
+
+
+def _planes(heads: int, blocks: int, handed: list[Any]) -> list[Any]:
+    """Return what was handed out as planes: whole ones come together, block after block."""
+    whole = min(WHOLE, _digits(heads))
+    if not whole:
+        return handed
+    together = np.hstack([block.reshape(whole, -1) for block in handed[:blocks]])
+    return [*together, *handed[blocks:]]
+
+
 def _reference(heads: int, count: int, handed: list[Any]) -> Any:
     """Return the coins by whole numbers: digits that were drawn, in their order, then zeros; and compare."""
     numbers = [[0] * 64 for _ in range(count)]
@@ -41,7 +57,7 @@ def _reference(heads: int, count: int, handed: list[Any]) -> Any:
                 digit = bits >> coin & 1
                 numbers[word][coin] |= digit << (63 - place)
                 decided[word][coin] |= digit != (heads >> (63 - place) & 1)
-        if place >= 5:
+        if place >= WHOLE - 1:
             open_words = [word for word in open_words if not all(decided[word])]
     return [sum((number < heads) << coin for coin, number in enumerate(row)) for row in numbers]
 
@@ -51,18 +67,26 @@ def test_coins_are_comparisons_of_whole_numbers(heads: int) -> None:
     source = Kept(1)
     coins = np.zeros(50, dtype=np.uint64)
     toss(coins, heads, source)
-    assert coins.tolist() == _reference(heads, 50, source.handed)
+    assert coins.tolist() == _reference(heads, 50, _planes(heads, 1, source.handed))
+
+
+def test_coins_of_several_blocks_are_decided_together(monkeypatch: Any) -> None:
+    monkeypatch.setattr("sordino.noise.planes._BLOCK", 16)
+    source, heads = Kept(5), HEADS[-1]
+    coins = np.zeros(50, dtype=np.uint64)
+    toss(coins, heads, source)
+    assert coins.tolist() == _reference(heads, 50, _planes(heads, 4, source.handed))
 
 
 @pytest.mark.parametrize("heads", HEADS)
 def test_no_plane_is_drawn_that_decides_nothing(heads: int) -> None:
-    """As many whole planes as digits, at most six; then fewer and fewer words."""
+    """As many whole planes as digits, at most nine; then fewer and fewer words."""
     source = Kept(2)
     toss(np.zeros(1000, dtype=np.uint64), heads, source)
-    digits = 64 - ((heads & -heads).bit_length() - 1) if heads else 0
-    assert len(source.handed) <= digits
-    assert [len(plane) for plane in source.handed[:6]] == [1000] * min(6, digits)
-    assert sum(map(len, source.handed)) <= 10_000
+    found = _planes(heads, 1, source.handed)
+    assert len(found) <= _digits(heads)
+    assert [len(plane) for plane in found[:WHOLE]] == [1000] * min(WHOLE, _digits(heads))
+    assert sum(map(len, found)) <= 10_000
 
 
 @pytest.mark.parametrize("heads", [2**60, 2**62, int(2**64 / (1 + np.e)), 2**63])

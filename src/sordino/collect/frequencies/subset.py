@@ -36,6 +36,7 @@ from sordino.collect.frequencies.numbered import bytes_below, read, written
 from sordino.collect.frequencies.support import Support, Supporting
 from sordino.collect.randomizer import Codes, Counts, Payloads
 from sordino.noise.keystream import SOURCE, BitSource
+from sordino.noise.planes import planes
 
 LARGEST = 2**20
 """Values at most, as for unary encoding."""
@@ -149,9 +150,44 @@ class Subset(Supporting):
         return Support(own, (chosen - own) / (self.domain - 1))
 
     def _block(self, values: Codes) -> Payloads:
+        inside = SOURCE.words(len(values)) < np.uint64(self.truth)
+        return self._numbers(values, inside) if self.listed else self._bits(values, inside)
+
+    def _bits(self, values: Codes, inside: NDArray[np.bool_]) -> Payloads:
+        """Toss a coin for each other value, then add or take away other values at random until there are enough.
+
+        Given how many there are, all sets of so many are alike; one more or one less of them at random keeps that.
+        """
+        people, rows = len(values), np.arange(len(values))
+        words = planes(self._fewer, (people * self.size + 7) // 8)
+        taken = words.astype("<u8", copy=False).view(np.uint8)[: people * self.size].reshape(people, self.size)
+        if self.domain % 8:
+            taken[:, -1] &= np.uint8((1 << self.domain % 8) - 1)
+        own, bits = values >> 3, np.uint8(1) << (values & 7).astype(np.uint8)
+        taken[rows, own] &= ~bits
+        more = self.chosen - inside - np.bitwise_count(taken).sum(axis=1, dtype=np.int64)
+        left = np.flatnonzero(more)
+        while len(left):
+            drawn = noise.uniform(self.domain, len(left))
+            held = (taken[left, drawn >> 3] >> (drawn & 7).astype(np.uint8)) & 1
+            turned = ((more[left] < 0) == (held == 1)) & (drawn != values[left])
+            who, place = left[turned], drawn[turned]
+            taken[who, place >> 3] ^= np.uint8(1) << (place & 7).astype(np.uint8)
+            more[who] -= np.sign(more[who])
+            left = left[more[left] != 0]
+        taken[rows, own] |= np.where(inside, bits, np.uint8(0))
+        return taken
+
+    @cached_property
+    def _fewer(self) -> int:
+        """Of how many words a bit is tossed as 1: so that mostly some are missing, which are sooner found than held."""
+        share = self.chosen / self.domain
+        spread = math.sqrt(share * (1 - share) / self.domain)
+        return at_most(Fraction(max(share - 1.5 * spread, 0.0)))
+
+    def _numbers(self, values: Codes, inside: NDArray[np.bool_]) -> Payloads:
         """Draw sets by Floyd's way, one step for all people at once; `taken` has a bit for each value."""
         people, chosen, others = len(values), self.chosen, self.domain - 1
-        inside = SOURCE.words(people) < np.uint64(self.truth)
         taken = np.zeros((people, (self.domain + 7) // 8), dtype=np.uint8)
         told = np.empty((people, chosen), dtype=np.int64)
         told[:, 0] = values  # of those who are not inside the first step draws it
@@ -165,12 +201,8 @@ class Subset(Supporting):
             drawn = np.where(full, last + (last >= values[rows]), drawn)
             taken[rows, drawn >> 3] |= np.uint8(1) << (drawn & 7).astype(np.uint8)
             told[rows, step] = drawn
-        if self.listed:
-            told.sort(axis=1)
-            return written(told.ravel(), bytes_below(self.domain)).reshape(people, self.size)
-        held = values[inside]
-        taken[inside, held >> 3] |= np.uint8(1) << (held & 7).astype(np.uint8)
-        return taken
+        told.sort(axis=1)
+        return written(told.ravel(), bytes_below(self.domain)).reshape(people, self.size)
 
     def _told(self, payloads: Payloads) -> Codes:
         return read(payloads.reshape(-1, bytes_below(self.domain))).reshape(len(payloads), self.chosen)
