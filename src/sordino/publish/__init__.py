@@ -1,0 +1,16 @@
+"""Whole publications: synthetic tables, hierarchies, maps, mobility, graphs, genomes, workloads of queries.
+
+What they share, from the ground up:
+
+    words.py        how a publication may be asked for: what to spend, how sure intervals are
+    spending.py     what is spent: pure ε, or ρ, and as what an account is charged for it
+    price.py        what it costs, and how far off it will be
+    measuring.py    tables, met as marginals over public cells: exact counts in, noise at once
+    released.py     what comes out: a manifest, and files that it names by their digests
+    files.py        arrays and tables as bytes
+    publication.py  a recipe for an account: price, plan, run
+    picturing.py    what all drawings share
+
+Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/`` (maps,
+mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
+"""
