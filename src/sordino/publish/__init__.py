@@ -10,7 +10,34 @@ What they share, from the ground up:
     files.py        arrays and tables as bytes
     publication.py  a recipe for an account: price, plan, run
     picturing.py    what all drawings share
+    recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
 Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/`` (maps,
 mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .loading import load
+
+_HOME: dict[str, str] = {
+    "load": "loading",
+}
+
+__all__ = ["load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f".{_HOME[name]}", __name__), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
