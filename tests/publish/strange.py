@@ -19,6 +19,7 @@ from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
 from sordino.publish.files import arrays_to_bytes
 from sordino.publish.measuring import bound_of, bounding_of, column_axis, counts, marginal, scan, table_of
+from sordino.publish.picturing import figure
 from sordino.publish.price import Expected
 from sordino.publish.publication import Running
 from sordino.publish.released import Released
@@ -34,6 +35,10 @@ class Cells(Released):
     def measured(self) -> dict[str, Any]:
         """Return how many cells there are."""
         return {"cells": len(self.noisy)}
+
+    def plot(self) -> Any:
+        """Return an empty picture."""
+        return figure()
 
     def contents(self) -> Mapping[str, bytes]:
         """Return the counts."""

@@ -12,8 +12,9 @@ What they share, from the ground up:
     picturing.py    what all drawings share
     recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
-Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/`` (maps,
-mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
+Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/``
+(maps), ``movement/`` (mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data
+before it sees any.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .movement.recipe import mobility
 
 _HOME: dict[str, str] = {
     "load": "loading",
+    "mobility": "movement.recipe",
 }
 
-__all__ = ["load"]
+__all__ = ["load", "mobility"]
 
 
 def __getattr__(name: str) -> Any:

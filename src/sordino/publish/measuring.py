@@ -119,6 +119,8 @@ def counts(compute: Compute, task: Task, salt: int) -> NDArray[np.int64]:
 
 def table_of(schema: Schema, name: str | None) -> Table:
     """Return the private table that is published: the one there is, or the one that is named."""
+    if name is not None and not isinstance(name, str):
+        raise ArgumentError("table must be the name of a table", "SRD-P006")
     private = [each for each, table in schema.tables.items() if not table.is_public]
     if name is None and len(private) == 1:
         return schema.tables[private[0]]
@@ -128,7 +130,13 @@ def table_of(schema: Schema, name: str | None) -> Table:
 
 
 def scan(table: Table) -> Relation:
-    """Return all rows of a table."""
+    """Return all rows of a table; refused where every day has a budget of its own."""
+    if table.blocks is not None:
+        raise ArgumentError(
+            f"each day of {table.name!r} has a budget of its own, and this recipe reads all days at once; declare the "
+            "data without blocks=so.days(…), or publish a report that is made by day",
+            "SRD-P009",
+        )
     return Scan(table)
 
 

@@ -98,9 +98,14 @@ class PublicationPlan(Generic[R_co]):
     design: Design[R_co]
 
     kind: ClassVar[str] = "publication"
-    days: ClassVar[tuple[str, ...]] = ()
     parts: ClassVar[int] = 0
     large: ClassVar[bool] = True
+
+    @property
+    def days(self) -> tuple[str, ...]:
+        """The days that are charged, where each has a budget of its own; a design that reads by day says `days`."""
+        found: tuple[str, ...] = getattr(self.design, "days", ())
+        return found
 
     @property
     def bound(self) -> Bound:
@@ -161,8 +166,6 @@ class Running:
 
 class Publication(Generic[R]):
     """Something to publish, ready to be priced and run; both take the same words (see ``words.py``)."""
-
-    days: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, data: DataAccount[Any], recipe: Recipe[R], tell: Tell = untold) -> None:
         if not isinstance(data, DataAccount):

@@ -13,9 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from sordino.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MANIFEST = "manifest.json"
 _VERSION = 1
@@ -43,6 +46,10 @@ class Released(ABC):
     @abstractmethod
     def contents(self) -> Mapping[str, bytes]:
         """Return what is too large for the manifest, by the names of files."""
+
+    @abstractmethod
+    def plot(self) -> Figure:
+        """Return a picture of what was published."""
 
     @cached_property
     def files(self) -> Mapping[str, bytes]:
