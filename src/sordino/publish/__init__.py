@@ -24,14 +24,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .movement.alerts import mobility_alerts
     from .movement.recipe import mobility
 
 _HOME: dict[str, str] = {
     "load": "loading",
     "mobility": "movement.recipe",
+    "mobility_alerts": "movement.alerts",
 }
 
-__all__ = ["load", "mobility"]
+__all__ = ["load", "mobility", "mobility_alerts"]
 
 
 def __getattr__(name: str) -> Any:

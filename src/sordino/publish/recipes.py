@@ -13,6 +13,7 @@ from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
     "mobility": "movement.recipe",
+    "mobility-alerts": "movement.alerts",
 }
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sordino.arguments import Number
-from sordino.publish.picturing import BAND, GROUND, INK, MUTED, NOISY, figure
+from sordino.publish.picturing import BAND, FITTED, GROUND, INK, MUTED, NOISY, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,4 +47,17 @@ def draw(report: MobilityReport, regions: list[Any] | None, confidence: Number) 
     whole.autofmt_xdate()
     whole.supylabel("change from what is usual, %", fontsize=8, color=INK)
     whole.suptitle("Grey days are too uncertain to show", fontsize=7, color=MUTED)
+    return whole
+
+
+def draw_alerts(alerts: list[tuple[Any, str]]) -> Figure:
+    """Return a mark for each region that fell, on its day."""
+    whole = figure(7.6, 0.9 + 0.25 * max(len(alerts), 1))
+    panel = whole.subplots()
+    names = [str(region) for region, _ in alerts]
+    panel.scatter([date.fromisoformat(day) for _, day in alerts], names, color=FITTED, zorder=2)
+    panel.grid(color=GROUND)
+    panel.tick_params(labelsize=7, colors=MUTED)
+    panel.set_title("first day far below what was usual" if alerts else "no region fell so far", fontsize=8, color=INK)
+    whole.autofmt_xdate()
     return whole
