@@ -32,6 +32,7 @@ from sordino.errors import ArgumentError
 from sordino.keywords import check_names
 from sordino.mechanisms.laplace import Laplace
 from sordino.mechanisms.sparse_vector import AboveThreshold
+from sordino.mechanisms.watch import Watch
 from sordino.publish.files import arrays_from_bytes, arrays_to_bytes
 from sordino.publish.price import Expected
 from sordino.publish.publication import Publication, Running
@@ -39,7 +40,7 @@ from sordino.publish.released import Released
 from sordino.publish.spending import Form, Spend
 
 from .report import Saved
-from .window import Window, day_names
+from .window import Window, day_names, region_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -200,18 +201,24 @@ class AlertsDesign:
         usual = _weekday_means(np.asarray(measured, dtype=np.float64), window.weekdays()[window.usual])
         level = usual * float(1 - recipe.fall / 100) - self.margin()
         watch = self.comparing.start(running.grant(self.comparing.event(self.bound), self.bound))
-        regions, days, found = list(window.axes[0].keys), day_names(window), []
-        left = set(range(len(regions)))
-        for place in window.later:
-            weekday = window.weekdays()[place]
-            for region in sorted(left):
-                if watch.positives_left and watch.ask(
-                    int(np.floor(level[region, weekday])) - int(exact[region, place])
-                ):
-                    found.append((regions[region], days[place]))
-                    left.discard(region)
+        below = np.floor(level[:, window.weekdays()[window.later]]).astype(np.int64) - exact[:, window.later]
+        found = _first_falls(watch, below)
         running.stage("measuring")
-        return MobilityAlerts(running.plan, None, usual, found, regions)
+        regions, days = list(window.axes[0].keys), day_names(window)
+        said = [(regions[region], days[window.later[place]]) for region, place in found]
+        return MobilityAlerts(running.plan, None, usual, said, regions)
+
+
+def _first_falls(watch: Watch, below: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Return (region, day) of the first falls, day after day; each region falls once, until no alert is left."""
+    found: list[tuple[int, int]] = []
+    left = list(range(len(below)))
+    for place in range(below.shape[1]):
+        for region in tuple(left):
+            if watch.positives_left and watch.ask(int(below[region, place])):
+                found.append((region, place))
+                left.remove(region)
+    return found
 
 
 def _weekday_means(counts: NDArray[np.float64], weekdays: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -231,8 +238,8 @@ class MobilityAlerts(Released):
     def measured(self) -> dict[str, Any]:
         """Return the alerts."""
         return {
-            "alerts": [[_plain(region), day] for region, day in self.alerts],
-            "regions": list(map(_plain, self.regions)),
+            "alerts": [[region_name(region), day] for region, day in self.alerts],
+            "regions": list(map(region_name, self.regions)),
         }
 
     def contents(self) -> Mapping[str, bytes]:
@@ -244,7 +251,3 @@ class MobilityAlerts(Released):
         from .picture import draw_alerts
 
         return draw_alerts(self.alerts)
-
-
-def _plain(region: Any) -> Any:
-    return region if region is None or isinstance(region, int | str) else str(region)

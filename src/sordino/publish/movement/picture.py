@@ -55,7 +55,8 @@ def draw_alerts(alerts: list[tuple[Any, str]]) -> Figure:
     whole = figure(7.6, 0.9 + 0.25 * max(len(alerts), 1))
     panel = whole.subplots()
     names = [str(region) for region, _ in alerts]
-    panel.scatter([date.fromisoformat(day) for _, day in alerts], names, color=FITTED, zorder=2)
+    days: Any = [date.fromisoformat(day) for _, day in alerts]
+    panel.scatter(days, names, color=FITTED, zorder=2)
     panel.grid(color=GROUND)
     panel.tick_params(labelsize=7, colors=MUTED)
     panel.set_title("first day far below what was usual" if alerts else "no region fell so far", fontsize=8, color=INK)

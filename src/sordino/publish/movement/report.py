@@ -19,6 +19,7 @@ from sordino.publish.files import arrays_to_bytes, table_to_bytes
 from sordino.publish.released import Released
 
 from .changes import Changes, changes
+from .window import region_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +118,7 @@ class MobilityReport(Released):
         return {
             "noise": "laplace" if laplace else "gaussian",
             "parameter": str(self.law.scale if laplace else self.law.sigma_squared),
-            "regions": [_plain(each) for each in self.regions],
+            "regions": [region_name(each) for each in self.regions],
             "cells": int(certain.size),
             "cells shown": int(certain.sum()),
         }
@@ -131,7 +132,3 @@ class MobilityReport(Released):
         from .picture import draw
 
         return draw(self, regions, confidence)
-
-
-def _plain(region: Any) -> Any:
-    return region if region is None or isinstance(region, int | str) else str(region)

@@ -181,3 +181,8 @@ def _date(name: str, given: Any) -> date:
 def day_names(window: Window) -> list[str]:
     """Return the days as they are written."""
     return [(window.first + timedelta(days=place)).isoformat() for place in range(len(window.days))]
+
+
+def region_name(region: Any) -> Any:
+    """Return the key of a region as JSON can hold it."""
+    return region if region is None or isinstance(region, int | str) else str(region)
