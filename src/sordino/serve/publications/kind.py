@@ -107,6 +107,7 @@ PUBLICATION = Kind(
     about=("tables",),
     apart=True,
     files=("publication.zip", "picture.png"),
+    begun_at=("/publications/new", "Publish"),
     watched_at="/publications/",
     shapes=_shapes,
     page=_page,
