@@ -46,6 +46,7 @@ OWN_ENVIRONMENT = (
     "sordino_ledger",
     "sordino_prio3",
     "sordino_learn",
+    "sordino_mobility",
     "sordino_streams",
     "sordino_numbers",
     "sordino_teachers",

@@ -34,9 +34,12 @@ ROOMS = (
     "collect_streams",
     "collect_alerts",
     "collect_intake",
+    "publish_mobility",
 )
 
-GROUPS = {"all": ROOMS, "collect": tuple(room for room in ROOMS if room.startswith("collect_"))}
+GROUPS = {"all": ROOMS} | {
+    whole: tuple(room for room in ROOMS if room.startswith(f"{whole}_")) for whole in ("collect", "publish")
+}
 
 
 def main() -> int:
