@@ -31,31 +31,30 @@ class Beliefs:
     conditionals: tuple[Floats, ...]
     """p(clique | separator): each sums to 1 over what is not in the separator; the root's sums to 1."""
     total: float
-    possible: bool
-    """Whether any cell of the whole distribution is allowed."""
+    log_mass: float
+    """The logarithm of what the potentials sum to over all cells."""
+
+    @property
+    def possible(self) -> bool:
+        """Whether any cell of the whole distribution is allowed."""
+        return self.log_mass > _HARDLY
 
 
 def propagate(tree: Tree, potentials: Sequence[Floats], total: float) -> Beliefs:
     """Return the beliefs of potentials, one table for each clique."""
     gathered = list(potentials)
     conditionals: list[Floats] = [np.empty(0)] * len(gathered)
-    for place in reversed(tree.order[1:]):
-        axes = tree.other_axes(place, tree.separators[place])
-        conditional, message = _normalized(gathered[place], axes)
-        conditionals[place] = conditional
-        parent = tree.parents[place]
-        assert parent is not None  # noqa: S101  (all but the first have one)
-        gathered[parent] = gathered[parent] + message.reshape(tree.spread(parent, tree.separators[place]))
+    for way in tree.ways:
+        conditionals[way.place], message = _normalized(gathered[way.place], way.axes)
+        gathered[way.parent] = gathered[way.parent] + message.reshape(way.parent_spread)
     root = tree.order[0]
     conditionals[root], mass = _normalized(gathered[root], tuple(range(gathered[root].ndim)))
     marginals: list[Floats] = [np.empty(0)] * len(gathered)
     marginals[root] = conditionals[root] * total
-    for place in tree.order[1:]:
-        parent = tree.parents[place]
-        assert parent is not None  # noqa: S101
-        shared = marginals[parent].sum(axis=tree.other_axes(parent, tree.separators[place]))
-        marginals[place] = conditionals[place] * shared.reshape(tree.spread(place, tree.separators[place]))
-    return Beliefs(tree, tuple(marginals), tuple(conditionals), total, bool(mass.item() > _HARDLY))
+    for way in reversed(tree.ways):
+        shared = marginals[way.parent].sum(axis=way.parent_axes)
+        marginals[way.place] = conditionals[way.place] * shared.reshape(way.spread)
+    return Beliefs(tree, tuple(marginals), tuple(conditionals), total, float(mass.item()))
 
 
 def _normalized(table: Floats, axes: tuple[int, ...]) -> tuple[Floats, Floats]:

@@ -11,8 +11,9 @@ Algorithm 1; Beck, Teboulle 2003 for the step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,19 +45,38 @@ class Measured:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A distribution on a tree, as potentials; `total` is how many rows there are."""
+    """A distribution p ∝ exp(Σ potentials), by cliques; `empty` says which cells no row has, `total` how many rows."""
 
-    tree: Tree
-    potentials: tuple[Floats, ...]
+    sizes: tuple[int, ...]
+    potentials: Mapping[Clique, Floats]
+    empty: Mapping[Clique, NDArray[np.bool_]]
     total: float
 
-    def beliefs(self) -> Beliefs:
-        """Return the marginals of all cliques."""
-        return propagate(self.tree, self.potentials, self.total)
+    @cached_property
+    def tree(self) -> Tree:
+        """A tree that holds all cliques."""
+        return Tree.of(self.sizes, [*self.potentials, *self.empty])
 
+    def tables(self) -> list[Floats]:
+        """Return the potentials of the tree's cliques."""
+        tables = [np.zeros(self.tree.shape(place)) for place in range(len(self.tree.cliques))]
+        for clique, table in self.potentials.items():
+            home = _home(self.tree, clique)
+            tables[home] += table.reshape(self.tree.spread(home, clique))
+        for clique, cells in self.empty.items():
+            home = _home(self.tree, clique)
+            tables[home][np.broadcast_to(cells.reshape(self.tree.spread(home, clique)), tables[home].shape)] = FORBIDDEN
+        return tables
+
+    @cached_property
+    def beliefs(self) -> Beliefs:
+        """The marginals of all cliques of the tree."""
+        return propagate(self.tree, self.tables(), self.total)
+
+    @cached_property
     def across(self) -> Across:
-        """Return what makes marginals of any columns."""
-        return Across(self.beliefs())
+        """What makes marginals of any columns."""
+        return Across(self.beliefs)
 
 
 def total_of(measured: Iterable[Measured]) -> float:
@@ -65,25 +85,10 @@ def total_of(measured: Iterable[Measured]) -> float:
     return max(1.0, float(np.average([total for total, _ in weighed], weights=[weight for _, weight in weighed])))
 
 
-def start(
-    sizes: Sequence[int], cliques: Iterable[Clique], empty: Mapping[Clique, NDArray[np.bool_]], total: float,
-    before: Model | None = None,
-) -> Model:  # fmt: skip
-    """Return a model whose tree holds `cliques`: the one `before`, or all allowed cells alike.
-
-    `empty` says for some cliques which cells are empty in every row.
-    """
-    tree = Tree.of(sizes, [*cliques, *empty])
-    potentials = [np.zeros(tree.shape(place)) for place in range(len(tree.cliques))]
-    if before is not None:
-        for clique, table in zip(before.tree.cliques, before.potentials, strict=True):
-            home = _home(tree, clique)
-            potentials[home] += table.reshape(tree.spread(home, clique))
-    for clique, cells in empty.items():
-        home = _home(tree, clique)
-        spread = np.broadcast_to(cells.reshape(tree.spread(home, clique)), potentials[home].shape)
-        potentials[home][spread] = FORBIDDEN
-    return Model(tree, tuple(potentials), total)
+def start(model: Model, cliques: Iterable[Clique], total: float) -> Model:
+    """Return the same model with further cliques, of which it says nothing new, and with another total."""
+    new = {clique: np.zeros([model.sizes[column] for column in clique]) for clique in cliques}
+    return replace(model, potentials={**new, **model.potentials}, total=total)
 
 
 def fit(model: Model, measured: Mapping[Clique, Measured], *, steps: int, tolerance: float = 1e-5) -> Model:
@@ -91,51 +96,66 @@ def fit(model: Model, measured: Mapping[Clique, Measured], *, steps: int, tolera
 
     It stops when 25 steps together gain less than `tolerance` of what is left.
     """
-    loss = _Loss(model.tree, measured)
-    potentials, beliefs = model.potentials, model.beliefs()
-    now, slope = loss.of(beliefs)
-    step = 1.0 / (model.total * max(each.precision for each in measured.values()))
-    past = [now]
+    loss, tables = _Loss(model.tree, measured), model.tables()
+    potentials = dict(model.potentials)
+    now = loss.of(model.beliefs)
+    step, past = 1.0 / (model.total * max(each.precision for each in measured.values())), [now.value]
     for _ in range(steps):
-        moved = tuple(_moved(table, slope.get(place), step) for place, table in enumerate(potentials))
-        ahead = propagate(model.tree, moved, model.total)
-        then, slope_then = loss.of(ahead)
-        promised = sum(
-            float(np.vdot(beliefs.marginals[place] - ahead.marginals[place], np.broadcast_to(table, ahead.marginals[place].shape)))
-            for place, table in slope.items()
-        )
-        if now - then >= 0.5 * promised:
-            potentials, beliefs, now, slope = moved, ahead, then, slope_then
+        moved = [
+            table if place not in now.by_place else table - step * now.by_place[place] for place, table in enumerate(tables)
+        ]
+        then = loss.of(propagate(model.tree, moved, model.total))
+        if now.value - then.value >= 0.5 * _promised(now, then):
+            for clique, slope in now.by_clique.items():
+                potentials[clique] = potentials[clique] - step * slope
+            tables, now = moved, then
             step *= _GROWTH
-            past.append(now)
-            if len(past) > _LOOKS_BACK and past[-_LOOKS_BACK] - now < tolerance * max(now, 1.0):
+            past.append(now.value)
+            if len(past) > _LOOKS_BACK and past[-_LOOKS_BACK] - now.value < tolerance * max(now.value, 1.0):
                 break
         else:
             step *= _SHRINK
             if step < _LEAST_STEP:
                 break
-    return Model(model.tree, potentials, model.total)
+    return replace(model, potentials=potentials)
 
 
-def _moved(table: Floats, slope: Floats | None, step: float) -> Floats:
-    return table if slope is None else table - step * slope
+def _promised(now: _Slope, then: _Slope) -> float:
+    """Return what the slope says that going from one to the other gains."""
+    return sum(float(np.vdot(now.off[clique] - then.off[clique], slope)) for clique, slope in now.by_clique.items())
+
+
+@dataclass(frozen=True, eq=False)
+class _Slope:
+    """How far beliefs are from what was measured, and the slope of that."""
+
+    value: float
+    off: dict[Clique, Floats]
+    by_clique: dict[Clique, Floats]
+    by_place: dict[int, Floats]
+    """By clique of the tree, in a shape that spreads over its table."""
 
 
 class _Loss:
-    """How far beliefs are from what was measured, and the slope of that in each clique's table."""
+    """How far beliefs are from what was measured: Σ ½·precision·‖difference‖²."""
 
     def __init__(self, tree: Tree, measured: Mapping[Clique, Measured]) -> None:
-        self._tree = tree
-        self._parts = [(clique, each, _home(tree, clique)) for clique, each in measured.items()]
+        homes = {clique: _home(tree, clique) for clique in measured}
+        self._parts = [
+            (clique, each, homes[clique], tree.other_axes(homes[clique], clique), tree.spread(homes[clique], clique))
+            for clique, each in measured.items()
+        ]
 
-    def of(self, beliefs: Beliefs) -> tuple[float, dict[int, Floats]]:
-        total, slope = 0.0, dict[int, Floats]()
-        for clique, each, home in self._parts:
-            off = beliefs.marginals[home].sum(axis=self._tree.other_axes(home, clique)) - each.numbers
-            total += 0.5 * each.precision * float(np.vdot(off, off))
-            part = (each.precision * off).reshape(self._tree.spread(home, clique))
-            slope[home] = part if home not in slope else slope[home] + part
-        return total, slope
+    def of(self, beliefs: Beliefs) -> _Slope:
+        total, found, by_clique, by_place = 0.0, dict[Clique, Floats](), dict[Clique, Floats](), dict[int, Floats]()
+        for clique, each, home, axes, spread in self._parts:
+            off = beliefs.marginals[home].sum(axis=axes) - each.numbers
+            slope = each.precision * off
+            total += 0.5 * float(np.vdot(off, slope))
+            found[clique], by_clique[clique] = off, slope
+            part = slope.reshape(spread)
+            by_place[home] = part if home not in by_place else by_place[home] + part
+        return _Slope(total, found, by_clique, by_place)
 
 
 def _home(tree: Tree, clique: Clique) -> int:

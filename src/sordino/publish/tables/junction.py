@@ -14,6 +14,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 Clique = tuple[int, ...]
 
@@ -51,6 +52,17 @@ def triangulated(sizes: Sequence[int], cliques: Iterable[Clique]) -> list[Clique
 def cells_needed(sizes: Sequence[int], cliques: Iterable[Clique]) -> int:
     """Return how many numbers a model of these cliques would hold."""
     return sum(cells_of(sizes, clique) for clique in triangulated(sizes, cliques))
+
+
+class Way(NamedTuple):
+    """A clique and its parent: for each, the axes that the other lacks, and the shape of what they share in it."""
+
+    place: int
+    parent: int
+    axes: tuple[int, ...]
+    spread: tuple[int, ...]
+    parent_axes: tuple[int, ...]
+    parent_spread: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -119,6 +131,21 @@ class Tree:
         """Return the shape in which a table over `columns` (ascending) is spread over a clique's table."""
         kept = set(columns)
         return tuple(self.sizes[column] if column in kept else 1 for column in self.cliques[place])
+
+    @cached_property
+    def ways(self) -> tuple[Way, ...]:
+        """How each clique meets its parent, from the leaves to the root's children."""
+        found = []
+        for place in reversed(self.order[1:]):
+            parent, shared = self.parents[place], self.separators[place]
+            assert parent is not None  # noqa: S101  (all but the first have one)
+            found.append(
+                Way(
+                    place, parent, self.other_axes(place, shared), self.spread(place, shared),
+                    self.other_axes(parent, shared), self.spread(parent, shared),
+                )  # fmt: skip
+            )
+        return tuple(found)
 
 
 def _spanning(cliques: Sequence[Clique]) -> list[list[int]]:
