@@ -23,12 +23,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .tables.constraints import at_most, between, determines, never
+    from .tables.recipe import synthetic
+    from .tables.workload import marginals, pairs, triples
 
 _HOME: dict[str, str] = {
+    "at_most": "tables.constraints",
+    "between": "tables.constraints",
+    "determines": "tables.constraints",
     "load": "loading",
+    "marginals": "tables.workload",
+    "never": "tables.constraints",
+    "pairs": "tables.workload",
+    "synthetic": "tables.recipe",
+    "triples": "tables.workload",
 }
 
-__all__ = ["load"]
+__all__ = ["at_most", "between", "determines", "load", "marginals", "never", "pairs", "synthetic", "triples"]
 
 
 def __getattr__(name: str) -> Any:

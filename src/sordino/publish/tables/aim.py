@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 ROUNDS_PER_COLUMN = 16
 CHOICE = Fraction(1, 10)
 """The share of a round that its choice costs."""
-_STEPS, _LAST_STEPS = 200, 1500
+_STEPS, _LAST_STEPS = 300, 1500
 
 
 @dataclass(frozen=True, eq=False)

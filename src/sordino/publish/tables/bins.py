@@ -8,7 +8,6 @@ from noisy counts, which were paid for, so it costs nothing more.
 from __future__ import annotations
 
 from collections.abc import Collection
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +51,3 @@ def shares_within(noisy: Floats, deviation: float, widths: Floats) -> Floats:
     rest = max(held - float(peaks.sum()), 0.0)
     shares = peaks + rest * plain
     return shares / shares.sum()
-
-
-def starts_of(edges: tuple[Fraction, ...], wanted: set[Fraction]) -> set[int]:
-    """Return which cells begin at one of these edges."""
-    return {place for place, edge in enumerate(edges) if edge in wanted}

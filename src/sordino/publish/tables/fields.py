@@ -8,6 +8,7 @@ its own, the last.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
@@ -46,6 +47,8 @@ class Field:
     """Values are whole multiples of it, counted from the first edge; None for reals of any size."""
     missing: bool = False
     """Whether there is a cell for missing numbers. Categories list None among their keys."""
+    forced: tuple[Fraction, ...] = ()
+    """Edges within that constraints need, so that they hold for all of a cell or for none."""
 
     @property
     def numeric(self) -> bool:
@@ -99,27 +102,31 @@ class Field:
 
     def within(self, given: tuple[KeyValue, ...] | Between) -> NDArray[np.bool_]:
         """Return which cells lie within what a constraint names; its ends are edges, so a cell does or does not."""
-        inside = np.zeros(self.size, dtype=np.bool_)
-        if isinstance(given, Between):
-            low, high = (coordinate_of(self.name, self.kind, each) for each in (given.low, given.high))
-            if not self.numeric:
-                assert self.keys is not None  # noqa: S101  (it is a category)
-                return np.array([each is not None and low <= coordinate_of(self.name, self.kind, each) < high for each in self.keys])
-            for place in range(self.parts):
-                inside[place] = low <= self.edges[place] < high
-            return inside
-        if self.keys is not None:
+        if self.keys is not None and isinstance(given, tuple):
             for value in given:
                 if value not in self.keys:
                     raise ArgumentError(f"{shown(value)} is not among the keys of {self.name!r}", "SRD-P102")
             return np.array([each in given for each in self.keys])
+        if isinstance(given, Between):
+            low, high = (coordinate_of(self.name, self.kind, each) for each in (given.low, given.high))
+            return np.array([at is not None and low <= at < high for at in self._coordinates()])
+        inside = np.zeros(self.size, dtype=np.bool_)
         for value in given:
-            if value is None:
-                inside[self.parts :] = True
-            else:
-                at = coordinate_of(self.name, self.kind, value)
-                inside[: self.parts] |= [low <= at < high for low, high in zip(self.edges, self.edges[1:], strict=False)]
+            inside[self.part_of(value)] = True
         return inside
+
+    def part_of(self, value: Any) -> slice:
+        """Return the cell of a number's value, as a slice of all cells; empty if it is outside."""
+        if value is None:
+            return slice(self.parts, self.size)
+        at = coordinate_of(self.name, self.kind, value)
+        place = bisect_right(self.edges, at) - 1
+        return slice(place, place + 1) if 0 <= place < self.parts else slice(0, 0)
+
+    def _coordinates(self) -> list[Fraction | None]:
+        if self.keys is not None:
+            return [None if each is None else coordinate_of(self.name, self.kind, each) for each in self.keys]
+        return [*self.edges[:-1], *([None] * (self.size - self.parts))]
 
 
 def fields_of(
@@ -131,7 +138,8 @@ def fields_of(
         if name not in table.columns:
             why = table.hidden.get(name, f"there are {', '.join(table.columns)}")
             raise ArgumentError(f"the table {table.name!r} has no column {shown(name)} to publish: {why}", "SRD-P101")
-        wanted = [given for each in constraints if isinstance(each, Never) for other, given in each.cells if other == name]
+        nevers = [cell for each in constraints if isinstance(each, Never) for cell in each.cells]
+        wanted = [given for other, given in nevers if other == name]
         found.append(_field(name, table.columns[name], wanted, ranges.get(name)))
     return tuple(found)
 
@@ -149,40 +157,50 @@ def _field(name: str, column: Column, wanted: list[Any], given: tuple[Any, Any] 
     else:
         raise ArgumentError(_unknown(name, kind), "SRD-P004")
     step = _LATTICE.get(kind) or (None if column.granularity is None else Fraction(str(column.granularity)))
-    forced = {coordinate_of(name, kind, end) for each in wanted if isinstance(each, Between) for end in (each.low, each.high)}
-    for value in (each for several in wanted if isinstance(several, tuple) for each in several if each is not None):
-        if step is None:
-            raise ArgumentError(
-                f"{name!r} is real, so no value of it stands alone; say never({name}=so.publish.between(low, high))",
-                "SRD-P102",
-            )
-        forced |= {coordinate_of(name, kind, value), coordinate_of(name, kind, value) + step}
-    return Field(name, kind, None, edges_of(low, high, step, forced), step, column.nullable)
+    return _numbered(Field(name, kind, None, (), step, column.nullable), low, high, _ends(name, kind, step, wanted))
 
 
-def edges_of(low: Fraction, high: Fraction, step: Fraction | None, forced: set[Fraction]) -> tuple[Fraction, ...]:
-    """Return the finest edges of a range: parts alike, ends of constraints, and 0, which often is a value of its own."""
+def _ends(name: str, kind: Kind, step: Fraction | None, wanted: list[Any]) -> set[Fraction]:
+    """Return where the cells must end that constraints name."""
+    ends = set[Fraction]()
+    for given in wanted:
+        if isinstance(given, Between):
+            ends |= {coordinate_of(name, kind, given.low), coordinate_of(name, kind, given.high)}
+            continue
+        for value in (each for each in given if each is not None):
+            if step is None:
+                raise ArgumentError(
+                    f"{name!r} is real, so no value of it stands alone; say never({name}=so.publish.between(low, "
+                    "high))",
+                    "SRD-P102",
+                )
+            ends |= {coordinate_of(name, kind, value), coordinate_of(name, kind, value) + step}
+    return ends
+
+
+def _numbered(field: Field, low: Fraction, high: Fraction, wanted: set[Fraction]) -> Field:
+    """Return the field with its finest edges: parts alike, ends of constraints, and 0, often a value of its own."""
+    step = field.step
     if step is None:
-        width = (high - low) / FINEST_CELLS
-        ends = {low + width * place for place in range(FINEST_CELLS + 1)}
-        last = high
+        ends = {low + (high - low) * place / FINEST_CELLS for place in range(FINEST_CELLS + 1)}
+        last, forced = high, wanted
     else:
         points = math.floor((high - low) / step) + 1
         width = step * math.ceil(Fraction(points, FINEST_CELLS))
         last = low + points * step
         ends = {low + width * place for place in range(math.ceil(points * step / width))} | {last}
-        if (-low) % step == 0:
-            forced = forced | {Fraction(0), step}
-        if any((each - low) % step for each in forced):
-            forced = {low + step * math.ceil((each - low) / step) for each in forced}
-    return tuple(sorted(ends | {each for each in forced if low < each < last}))
+        forced = {low + step * math.ceil((each - low) / step) for each in wanted}
+        ends |= {each for each in (Fraction(0), step) if (each - low) % step == 0}
+    edges = {each for each in ends | forced if low <= each <= last}
+    within = tuple(sorted(each for each in forced if low < each < last))
+    return replace(field, edges=tuple(sorted(edges)), forced=within)
 
 
 def _unknown(name: str, kind: Kind) -> str:
     if kind is Kind.TEXT:
         return f"column {name!r} is a text without declared keys, so its values are not public; declare so.keys([…])"
     if kind.is_number:
-        return f"column {name!r} has no bounds, so its cells are not public; declare so.bounds(low, high) or so.keys([…])"
+        return f"column {name!r} has no bounds, so its cells are not public; declare so.bounds(low, high)"
     return f"column {name!r} has no range, so its cells are not public; say ranges={{{name!r}: (first, last)}}"
 
 

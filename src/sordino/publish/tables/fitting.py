@@ -32,10 +32,10 @@ _LOOKS_BACK = 25
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """A noisy marginal: its numbers, and one over the variance of each."""
+    """A noisy marginal: its numbers, and one over the variance of each, or of all alike."""
 
     numbers: Floats
-    precision: float
+    precision: Floats
 
     def joined(self, other: Measured) -> Measured:
         """Return both as one, weighed by their precisions: the estimate of least variance."""
@@ -81,7 +81,9 @@ class Model:
 
 def total_of(measured: Iterable[Measured]) -> float:
     """Return how many rows there are: the sums of noisy marginals, weighed by their precisions; 1 at least."""
-    weighed = [(each.numbers.sum(), each.precision / each.numbers.size) for each in measured]
+    weighed = [
+        (each.numbers.sum(), 1 / np.sum(1 / np.broadcast_to(each.precision, each.numbers.shape))) for each in measured
+    ]
     return max(1.0, float(np.average([total for total, _ in weighed], weights=[weight for _, weight in weighed])))
 
 
@@ -99,10 +101,11 @@ def fit(model: Model, measured: Mapping[Clique, Measured], *, steps: int, tolera
     loss, tables = _Loss(model.tree, measured), model.tables()
     potentials = dict(model.potentials)
     now = loss.of(model.beliefs)
-    step, past = 1.0 / (model.total * max(each.precision for each in measured.values())), [now.value]
+    step, past = 1.0 / (model.total * max(float(np.max(each.precision)) for each in measured.values())), [now.value]
     for _ in range(steps):
         moved = [
-            table if place not in now.by_place else table - step * now.by_place[place] for place, table in enumerate(tables)
+            table - step * now.by_place[place] if place in now.by_place else table
+            for place, table in enumerate(tables)
         ]
         then = loss.of(propagate(model.tree, moved, model.total))
         if now.value - then.value >= 0.5 * _promised(now, then):

@@ -141,9 +141,13 @@ class Tree:
             assert parent is not None  # noqa: S101  (all but the first have one)
             found.append(
                 Way(
-                    place, parent, self.other_axes(place, shared), self.spread(place, shared),
-                    self.other_axes(parent, shared), self.spread(parent, shared),
-                )  # fmt: skip
+                    place,
+                    parent,
+                    self.other_axes(place, shared),
+                    self.spread(place, shared),
+                    self.other_axes(parent, shared),
+                    self.spread(parent, shared),
+                )
             )
         return tuple(found)
 

@@ -71,12 +71,15 @@ class Purse:
 
     def measure(self, clique: Clique, amount: Fraction) -> Measured:
         """Return the noisy marginal."""
-        counts = self.exact(clique)
+        return self.noisy(self.exact(clique), amount)
+
+    def noisy(self, counts: NDArray[np.int64], amount: Fraction) -> Measured:
+        """Return counts of disjoint cells with noise."""
         bound = self.bound_of(counts.size)
         mechanism = noise_of(self.spend, amount, bound)
         noisy = self.running.release(mechanism, bound, counts)
         self._paid(amount)
-        return Measured(noisy.astype(np.float64), 1 / mechanism.variance_of_error)
+        return Measured(noisy.astype(np.float64), np.asarray(1 / mechanism.variance_of_error))
 
     def noise(self, cells: int, amount: Fraction) -> float:
         """Return how far off a number of a marginal of so many cells would be on average."""
@@ -90,9 +93,12 @@ class Purse:
         return place
 
     def most_off(
-        self, expected: Mapping[Clique, NDArray[np.float64]], weights: Mapping[Clique, int], allowance: Mapping[Clique, float],
+        self,
+        expected: Mapping[Clique, NDArray[np.float64]],
+        weights: Mapping[Clique, int],
+        allowance: Mapping[Clique, float],
         amount: Fraction,
-    ) -> Clique:  # fmt: skip
+    ) -> Clique:
         """Return a marginal that is far from what is expected of it, by weight, beyond an allowance."""
         cliques = list(expected)
         scores = [score(self.exact(each), expected[each], weights[each], allowance[each]) for each in cliques]
