@@ -53,7 +53,9 @@ class Across:
             for friend in self._tree.friends[place]:
                 if friend != came_from:
                     going = tuple(sorted(set(clique) & set(self._tree.cliques[friend]) - {one}))
-                    carried = None if one in self._tree.cliques[friend] else self._joined(place, one, shared, joint, going)
+                    carried = (
+                        None if one in self._tree.cliques[friend] else self._joined(place, one, shared, joint, going)
+                    )
                     todo.append((friend, place, going, carried))
         return found
 

@@ -43,11 +43,12 @@ def _alone(noisy: Floats, starts: list[int], target: float) -> bool:
 
 def shares_within(noisy: Floats, deviation: float, widths: Floats) -> Floats:
     """Return how a bin's rows are spread over its cells: by width, but for cells that stand out beyond noise."""
-    plain = widths / widths.sum()
+    plain: Floats = widths / widths.sum()
     held = max(float(noisy.sum()), 0.0)
     peaks = np.where(noisy - held * plain > _PEAK * deviation, noisy - held * plain, 0.0)
     if not peaks.any() or held <= 0:
         return plain
     rest = max(held - float(peaks.sum()), 0.0)
     shares = peaks + rest * plain
-    return shares / shares.sum()
+    scaled: Floats = shares / shares.sum()
+    return scaled

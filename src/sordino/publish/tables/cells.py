@@ -38,7 +38,9 @@ def check_possible(finest: Sequence[Field], constraints: Sequence[Constraint]) -
     Looks at the coarsest cells that bins may come to: where those can be kept, so can finer ones, for in a column of
     numbers each constraint holds for all of a cell, or leaves some values of it.
     """
-    fields = [field.merged((field.edges[0], *field.forced, field.edges[-1])) if field.numeric else field for field in finest]
+    fields = [
+        field.merged((field.edges[0], *field.forced, field.edges[-1])) if field.numeric else field for field in finest
+    ]
     for each in constraints:
         ordered = isinstance(each, AtMost) and {each.lower, each.upper} & {
             other.target for other in constraints if isinstance(other, Determines)
@@ -70,7 +72,9 @@ def place_of(fields: Sequence[Field], name: str) -> int:
         if field.name == name:
             return place
     names = ", ".join(field.name for field in fields)
-    raise ArgumentError(f"a constraint names a column {shown(name)} that is not published: there are {names}", "SRD-P101")
+    raise ArgumentError(
+        f"a constraint names a column {shown(name)} that is not published: there are {names}", "SRD-P101"
+    )
 
 
 def _add(found: Empty, clique: Clique, empty: NDArray[np.bool_]) -> None:
@@ -83,7 +87,7 @@ def _add(found: Empty, clique: Clique, empty: NDArray[np.bool_]) -> None:
 def _of_never(fields: Sequence[Field], said: Never) -> tuple[Clique, NDArray[np.bool_]]:
     clique = tuple(place_of(fields, name) for name, _ in said.cells)
     inside = [fields[place].within(given) for place, (_, given) in zip(clique, said.cells, strict=True)]
-    return clique, np.logical_and.reduce(np.ix_(*inside))
+    return clique, np.logical_and.reduce(np.meshgrid(*inside, indexing="ij"))
 
 
 def _of_order(fields: Sequence[Field], said: AtMost) -> tuple[Clique, NDArray[np.bool_]]:

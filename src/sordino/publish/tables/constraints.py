@@ -121,7 +121,9 @@ def plain_of(constraint: Constraint) -> Plain:
         return {"determines": [constraint.source, constraint.target, pairs]}
     return {
         "never": {
-            name: {"between": [said_value(given.low), said_value(given.high)]} if isinstance(given, Between) else [*map(said_value, given)]
+            name: {"between": [said_value(given.low), said_value(given.high)]}
+            if isinstance(given, Between)
+            else [*map(said_value, given)]
             for name, given in constraint.cells
         }
     }
@@ -138,7 +140,9 @@ def constraint_from(plain: Mapping[str, Any]) -> Constraint:
         raise ArgumentError("a constraint is never, at_most or determines", "SRD-A001")
     return never(
         **{
-            name: between(*map(read_value, given["between"])) if isinstance(given, Mapping) else [*map(read_value, given)]
+            name: between(*map(read_value, given["between"]))
+            if isinstance(given, Mapping)
+            else [*map(read_value, given)]
             for name, given in plain["never"].items()
         }
     )

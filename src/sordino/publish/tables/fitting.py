@@ -104,8 +104,7 @@ def fit(model: Model, measured: Mapping[Clique, Measured], *, steps: int, tolera
     step, past = 1.0 / (model.total * max(float(np.max(each.precision)) for each in measured.values())), [now.value]
     for _ in range(steps):
         moved = [
-            table - step * now.by_place[place] if place in now.by_place else table
-            for place, table in enumerate(tables)
+            table - step * now.by_place[place] if place in now.by_place else table for place, table in enumerate(tables)
         ]
         then = loss.of(propagate(model.tree, moved, model.total))
         if now.value - then.value >= 0.5 * _promised(now, then):

@@ -34,11 +34,12 @@ def singles(purse: Purse, wanted: Wanted, known: Mapping[Clique, Measured], budg
 
 
 def mst(purse: Purse, wanted: Wanted, known: Mapping[Clique, Measured]) -> Knowledge:
-    """Measure each column, choose a tree of pairs that are far from independent, and measure those; a third for each."""
+    """Measure each column, choose a tree of pairs that are far from independent, measure those; a third for each."""
     third = rounded_down(purse.left / 3)
     knowledge = singles(purse, wanted, known, third)
     columns = range(len(wanted.sizes))
-    pairs = [pair for pair in itertools.combinations(columns, 2) if knowledge.holds(pair, wanted.most_cells)]
+    every: list[Clique] = list(itertools.combinations(columns, 2))
+    pairs = [pair for pair in every if knowledge.holds(pair, wanted.most_cells)]
     expected = expected_of(knowledge.model.across, pairs)
     flat, nothing = dict.fromkeys(pairs, 1), dict.fromkeys(pairs, 0.0)
     group, tree = {column: column for column in columns}, list[Clique]()

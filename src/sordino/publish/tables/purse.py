@@ -131,4 +131,3 @@ def choice_epsilon(spend: Spend, amount: Fraction) -> Fraction:
         return amount
     root = root_rounded_up(8 * amount)
     return Fraction(int(root * 2**40) - 1, 2**40) if root > Fraction(1, 2**30) else root / 2
-

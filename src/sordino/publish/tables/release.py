@@ -95,7 +95,11 @@ class SyntheticTable(Released):
         """Return new rows, as many as are asked for; without a number those that were released."""
         if number is None:
             return Rows(self.first)
-        return Rows(drawn(self.model, self.fields, self.spreads, self.constraints, whole("rows", number, least=0, most=MOST_ROWS)))
+        return Rows(
+            drawn(
+                self.model, self.fields, self.spreads, self.constraints, whole("rows", number, least=0, most=MOST_ROWS)
+            )
+        )
 
     def marginal(self, *columns: str) -> Marginal:
         """Return how many rows there are in each cell of these columns, by the model."""
@@ -142,7 +146,9 @@ class SyntheticTable(Released):
 
     def contents(self) -> Mapping[str, bytes]:
         """Return rows, model and noisy marginals."""
-        model = {f"potential{_key(clique)}": table for clique, table in self.model.potentials.items()}
+        model: dict[str, NDArray[Any]] = {
+            f"potential{_key(clique)}": table for clique, table in self.model.potentials.items()
+        }
         model |= {f"empty{_key(clique)}": cells for clique, cells in self.model.empty.items()}
         noisy = {f"numbers{_key(clique)}": each.numbers for clique, each in self.noisy.items()}
         noisy |= {f"precision{_key(clique)}": np.asarray(each.precision) for clique, each in self.noisy.items()}
@@ -179,7 +185,10 @@ def labels_of(field: Field) -> tuple[Any, ...]:
     """Return what the cells of a column stand for."""
     if field.keys is not None:
         return field.keys
-    ends = [(_short(field.kind, low), _short(field.kind, high)) for low, high in zip(field.edges, field.edges[1:], strict=False)]
+    ends = [
+        (_short(field.kind, low), _short(field.kind, high))
+        for low, high in zip(field.edges, field.edges[1:], strict=False)
+    ]
     return (*(f"[{low}, {high})" for low, high in ends), *((None,) if field.missing else ()))
 
 

@@ -63,14 +63,16 @@ def systematic(chances: Floats, groups: Integers) -> Integers:
     within = np.arange(rows) - np.repeat(starts, sizes) + np.repeat(offsets, sizes)
     places = np.minimum(within / np.repeat(sizes, sizes), _LAST) + np.repeat(np.arange(len(kinds)), sizes)
     steps = _stairs(chances[kinds])
-    found = np.searchsorted(steps.ravel(), places, side="right") - np.repeat(np.arange(len(kinds)), sizes) * steps.shape[1]
+    found = (
+        np.searchsorted(steps.ravel(), places, side="right") - np.repeat(np.arange(len(kinds)), sizes) * steps.shape[1]
+    )
     values = np.empty(rows, dtype=np.int64)
     values[order] = found
     return values
 
 
 def _stairs(chances: Floats) -> Floats:
-    """Return the cumulated chances of each group, from its number to the next; 1 from the last cell with a chance on."""
+    """Return the cumulated chances of each group, from its number to the next: 1 from the last chance on."""
     steps = np.cumsum(chances, axis=1)
     last = steps[:, -1:]
     stairs: Floats = np.where(steps >= last, 1.0, steps / last) + np.arange(len(chances))[:, None]

@@ -90,7 +90,8 @@ def _evenly(field: Field, low: Floats, high: Floats) -> Floats:
     step, first = float(field.step), float(field.edges[0])
     begin, end = np.ceil((low - first) / step - 1e-9), np.floor((high - first) / step + 1e-9)
     steps = np.minimum(begin + np.floor(share * (end - begin + 1)), end)
-    return first + steps * step
+    found: Floats = first + steps * step
+    return found
 
 
 def _draw_ordered(
@@ -102,7 +103,9 @@ def _draw_ordered(
     while waiting:
         name = min(each for each in waiting if not any(upper == each and lower in waiting for lower, upper in ordered))
         field, places = named[name]
-        low, high = (np.append(ends, np.nan)[np.minimum(places, field.parts)] for ends in (field.lowest(), field.highest()))
+        low, high = (
+            np.append(ends, np.nan)[np.minimum(places, field.parts)] for ends in (field.lowest(), field.highest())
+        )
         for lower, upper in ordered:
             if upper == name:
                 low = np.fmax(low, numbers[lower])

@@ -71,17 +71,21 @@ def marginals(listed: Iterable[Iterable[str]]) -> Workload:
     if isinstance(listed, str):
         raise ArgumentError('marginals takes lists of columns, such as [["age", "income"], ["sex"]]', "SRD-A001")
     named = tuple((each,) if isinstance(each, str) else tuple(each) for each in listed)
-    if not named or any(not each or len(set(each)) < len(each) or not all(isinstance(name, str) for name in each) for each in named):
+    if not named or any(
+        not each or len(set(each)) < len(each) or not all(isinstance(name, str) for name in each) for each in named
+    ):
         raise ArgumentError("each marginal lists one column at least, and none of them twice", "SRD-A003")
     return Workload(None, named)
 
 
 def candidates(workload: Iterable[Clique]) -> dict[Clique, int]:
-    """Return all marginals that lie within one of the workload, each with its weight: how much of the workload it meets.
+    """Return all marginals within those of the workload, each with its weight: how much of the workload it meets.
 
     The weight of c is Σ |c ∩ w| over the workload (McKenna, Mullins, Sheldon, Miklau 2022, Algorithm 4).
     """
     wanted = list(workload)
-    within = {part for each in wanted for size in range(1, len(each) + 1) for part in itertools.combinations(each, size)}
+    within = {
+        part for each in wanted for size in range(1, len(each) + 1) for part in itertools.combinations(each, size)
+    }
     sets = [set(each) for each in wanted]
     return {each: sum(len(other & set(each)) for other in sets) for each in sorted(within, key=lambda c: (len(c), c))}
