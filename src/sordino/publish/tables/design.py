@@ -2,8 +2,8 @@
 
 **Guarantee**: the claim is what is spent. Every noisy count and every choice is paid by `purse.Purse` from an account
 of exactly that budget, so together they stay within it.
-**Proof**: `Running.rounds` is a filter (``accounting/filter.py``); bins, functions and models are computed from what was
-released for its grants. ∎
+**Proof**: `Running.rounds` is a filter (``accounting/filter.py``); bins, functions and models are computed from what
+was released for its grants. ∎
 """
 
 from __future__ import annotations
