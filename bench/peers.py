@@ -48,6 +48,7 @@ OWN_ENVIRONMENT = (
     "sordino_learn",
     "sordino_streams",
     "sordino_numbers",
+    "sordino_tables",
     "sordino_teachers",
     "sordino_training",
     "bare_commits",
