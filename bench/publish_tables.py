@@ -5,11 +5,11 @@ from __future__ import annotations
 from measure import Call, Case, Measured, Verdict
 
 NOTES = """\
-Adult, 14 coded columns, ε = 1, δ = 1e-9: half the sum of differences of shares, its mean over all pairs of columns and over
-60 fixed triples, of the rows themselves. *AIM on mbi* takes half an hour, so its figure is kept: 0.0414 on pairs in
-1,035 s, seen on 2 cores in 2026 with the same workload and a model of 1 MB. *Trained*: area under the curve of boosted
-trees on `adult.test`, trained on synthetic rows of `adult.data` of which only keys and bounds were declared, against
-trained on the real rows. Left out where the data is not there (`SORDINO_BENCH_DATA`).
+Adult, 14 coded columns, ε = 1, δ = 1e-9: half the sum of differences of shares of the rows, its mean over all pairs of
+columns and over 60 fixed triples. *AIM on mbi* takes half an hour, so its figure is kept: 0.0414 on pairs in 1,035 s,
+seen on 2 cores in 2026 with the same workload and a model of 1 MB. *Trained*: area under the curve of boosted trees on
+`adult.test`, trained on synthetic rows of `adult.data` of which only keys and bounds were declared, against trained on
+the real rows. Left out where the data is not there (`SORDINO_BENCH_DATA`).
 """
 """What the page of documentation says above this room's table."""
 

@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-NUMBERS = {"age": (0, 100), "fnlwgt": (0, 1_500_000), "education_num": (1, 16), "gain": (0, 99_999), "loss": (0, 5_000), "hours": (1, 99)}  # fmt: skip
+NUMBERS = {
+    "age": (0, 100),
+    "fnlwgt": (0, 1_500_000),
+    "education_num": (1, 16),
+    "gain": (0, 99_999),
+    "loss": (0, 5_000),
+    "hours": (1, 99),
+}
 NAMES = (
     "age", "workclass", "fnlwgt", "education", "education_num", "marital", "occupation", "relationship", "race", "sex",
     "gain", "loss", "hours", "country", "income",

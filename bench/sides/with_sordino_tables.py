@@ -1,4 +1,4 @@
-"""sordino's synthetic tables: distances of rows on coded Adult; models that are trained on synthetic rows of raw Adult."""
+"""sordino's synthetic tables: distances of rows on coded Adult; models trained on synthetic rows of raw Adult."""
 
 from __future__ import annotations
 
