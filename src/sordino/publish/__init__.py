@@ -23,11 +23,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .tables.answers import answers, those
     from .tables.constraints import at_most, between, determines, never
     from .tables.recipe import synthetic
     from .tables.workload import marginals, pairs, triples
 
 _HOME: dict[str, str] = {
+    "answers": "tables.answers",
     "at_most": "tables.constraints",
     "between": "tables.constraints",
     "determines": "tables.constraints",
@@ -36,10 +38,23 @@ _HOME: dict[str, str] = {
     "never": "tables.constraints",
     "pairs": "tables.workload",
     "synthetic": "tables.recipe",
+    "those": "tables.answers",
     "triples": "tables.workload",
 }
 
-__all__ = ["at_most", "between", "determines", "load", "marginals", "never", "pairs", "synthetic", "triples"]
+__all__ = [
+    "answers",
+    "at_most",
+    "between",
+    "determines",
+    "load",
+    "marginals",
+    "never",
+    "pairs",
+    "synthetic",
+    "those",
+    "triples",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
+    "answers": "tables.answers",
     "synthetic": "tables",
 }
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""

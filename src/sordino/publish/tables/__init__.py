@@ -17,6 +17,8 @@ The publication:
     recipe.py       `synthetic`, and the same from plain parameters
     design.py       all that is run              values.py    from cells back to values
     release.py      rows, model, noisy marginals report.py, picture.py   how good they are
+
+Beside it, ``answers.py`` and ``multiplicative.py``: many questions, one after the other.
 """
 
 from __future__ import annotations

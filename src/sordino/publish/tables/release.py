@@ -139,7 +139,7 @@ class SyntheticTable(Released):
         return {
             "rows": self.first.num_rows,
             "total": self.model.total,
-            "columns": [_plain(field) for field in self.fields],
+            "columns": [plain_field(field) for field in self.fields],
             "spreads": {name: [str(edge) for edge in spread.edges] for name, spread in self.spreads.items()},
             "marginals": [[self.fields[place].name for place in clique] for clique in sorted(self.noisy)],
         }
@@ -199,7 +199,7 @@ def _short(kind: Kind, coordinate: Fraction) -> str:
 def load(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> SyntheticTable:
     """Return the release that was saved."""
     said = manifest["measured"]
-    fields = tuple(_field(each) for each in said["columns"])
+    fields = tuple(field_from(each) for each in said["columns"])
     names = [field.name for field in fields]
     tables = arrays_from_bytes(files[_MODEL])
     model = Model(
@@ -243,7 +243,8 @@ def _keyed(arrays: Mapping[str, NDArray[Any]], kind: str) -> dict[Clique, NDArra
     return found
 
 
-def _plain(field: Field) -> dict[str, Any]:
+def plain_field(field: Field) -> dict[str, Any]:
+    """Return a column's cells as JSON can hold them."""
     return {
         "name": field.name,
         "kind": field.kind.value,
@@ -254,7 +255,8 @@ def _plain(field: Field) -> dict[str, Any]:
     }
 
 
-def _field(plain: Mapping[str, Any]) -> Field:
+def field_from(plain: Mapping[str, Any]) -> Field:
+    """Return the column that `plain_field` wrote."""
     keys = plain["keys"]
     return Field(
         plain["name"],
