@@ -19,7 +19,8 @@ from sordino.accounting.neighbours import Neighbours
 from sordino.errors import ArgumentError
 from sordino.mechanisms.watch import Watch
 from sordino.publish.recipes import read
-from sordino.publish.tables.multiplicative import FINENESS, Weighing
+from sordino.publish.tables.multiplicative import Weighing
+from sordino.publish.tables.purse import FINENESS
 
 ONE = Bound(1, Fraction(1), Fraction(1), Fraction(1))
 QUESTIONS = [so.publish.those(city=city, country=country) for city in CITIES for country in COUNTRIES] * 3
@@ -56,7 +57,8 @@ def test_what_is_run_adds_up_to_epsilon() -> None:
 
 def test_neighbours_differ_within_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     for relation in (Neighbours.ADD_REMOVE, Neighbours.REPLACE_ONE):
-        table, seen, asked = rows_of(60), [], []
+        table, asked = rows_of(60), list[Any]()
+        seen: list[Heard] = []
         other = table.slice(1)
         if relation is Neighbours.REPLACE_ONE:
             other = pa.concat_tables([other, table.slice(9, 1)])

@@ -24,7 +24,7 @@ def rounds(table: Any, number: int) -> Any:
     marginals = {(0,): table.sum(axis=1), (1,): table.sum(axis=0), (0, 1): table}
     found = np.zeros((number, 7))
     for row in found:
-        purse = Purse(Rounds(SPEND), SPEND, marginals.__getitem__, lambda _: ONE, SPEND.amount)  # type: ignore[arg-type]
+        purse = Purse(Rounds(SPEND), SPEND, marginals.__getitem__, lambda _: ONE, SPEND.amount)
         first = purse.measure((0,), Fraction(2, 5)).numbers
         pair = np.outer(first, [0.5, 0.5])
         expected = {(1,): pair.sum(axis=0), (0, 1): pair}

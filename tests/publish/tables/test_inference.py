@@ -73,7 +73,7 @@ def test_marginals_of_any_columns_are_those_of_the_joint_table(cliques: Any) -> 
 
 
 def test_empty_cells_have_no_rows_and_no_mass() -> None:
-    empty = {(1, 2): np.array([[True, False, False, True], [False, True, False, True]])}
+    empty: dict[Any, Any] = {(1, 2): np.array([[True, False, False, True], [False, True, False, True]])}
     model = Model(SIZES, model_of(SHAPES[0]).potentials, empty, 120.0)
     assert model.beliefs.possible
     assert model.across.of((1, 2)) == pytest.approx(summed(joint(model), (1, 2)), abs=1e-9)
@@ -84,7 +84,7 @@ def test_empty_cells_have_no_rows_and_no_mass() -> None:
 
 def test_cells_that_are_all_empty_are_not_possible() -> None:
     assert not Model(SIZES, {}, {(0,): np.ones(3, bool)}, 1.0).beliefs.possible
-    crossing = {(0, 1): np.array([[True, False]] * 3), (1, 2): np.array([[False] * 4, [True] * 4])}
+    crossing: dict[Any, Any] = {(0, 1): np.array([[True, False]] * 3), (1, 2): np.array([[False] * 4, [True] * 4])}
     assert not Model(SIZES, {}, crossing, 1.0).beliefs.possible
 
 

@@ -22,7 +22,7 @@ from sordino.publish.tables.purse import Purse
 NEVER = so.publish.never(age=range(18), married=True)
 NOBODY = [NEVER, so.publish.never(age=range(18, 200)), so.publish.never(married=[False, None])]
 CIRCLE = [so.publish.at_most("begun", "ended"), so.publish.at_most("ended", "begun")]
-RULES = [
+RULES: list[Any] = [
     NEVER,
     so.publish.at_most("begun", "ended"),
     so.publish.determines("city", "country", dict(zip(CITIES, COUNTRIES, strict=True))),
@@ -88,7 +88,12 @@ def test_every_method_stays_within_its_claim(
 ) -> None:
     used: list[float] = []
     stage = Running.stage
-    monkeypatch.setattr(Running, "stage", lambda self, name, **_: (used.append(self.rounds.used), stage(self, name))[1])
+
+    def heard(running: Running, name: str) -> None:
+        used.append(running.rounds.used)
+        stage(running, name)
+
+    monkeypatch.setattr(Running, "stage", heard)
     budget = so.budget(rho=1) if "rho" in words else so.budget(epsilon=1)
     job = few(budget, method=method)
     made = job.run(**words)
@@ -106,7 +111,9 @@ def test_neighbours_differ_within_the_bound_and_in_nothing_else(
     other = (
         table.slice(1) if relation is Neighbours.ADD_REMOVE else pa.concat_tables([table.slice(1), table.slice(9, 1)])
     )
-    seen, made, prices = [], [], []
+    seen: list[Heard] = []
+    made: list[Any] = []
+    prices: list[str] = []
     for each in (table, other):
         with monkeypatch.context() as patched:
             heard = Heard(patched, seen[0].answers if seen else None)
