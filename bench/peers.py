@@ -49,6 +49,7 @@ OWN_ENVIRONMENT = (
     "sordino_mobility",
     "sordino_streams",
     "sordino_numbers",
+    "sordino_tables",
     "sordino_teachers",
     "sordino_training",
     "bare_commits",

@@ -35,6 +35,7 @@ ROOMS = (
     "collect_alerts",
     "collect_intake",
     "publish_mobility",
+    "publish_tables",
 )
 
 GROUPS = {"all": ROOMS} | {

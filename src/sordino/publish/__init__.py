@@ -26,14 +26,42 @@ if TYPE_CHECKING:
     from .loading import load
     from .movement.alerts import mobility_alerts
     from .movement.recipe import mobility
+    from .tables.answers import answers, those
+    from .tables.constraints import at_most, between, determines, never
+    from .tables.recipe import synthetic
+    from .tables.workload import marginals, pairs, triples
 
 _HOME: dict[str, str] = {
+    "answers": "tables.answers",
+    "at_most": "tables.constraints",
+    "between": "tables.constraints",
+    "determines": "tables.constraints",
     "load": "loading",
+    "marginals": "tables.workload",
     "mobility": "movement.recipe",
     "mobility_alerts": "movement.alerts",
+    "never": "tables.constraints",
+    "pairs": "tables.workload",
+    "synthetic": "tables.recipe",
+    "those": "tables.answers",
+    "triples": "tables.workload",
 }
 
-__all__ = ["load", "mobility", "mobility_alerts"]
+__all__ = [
+    "answers",
+    "at_most",
+    "between",
+    "determines",
+    "load",
+    "marginals",
+    "mobility",
+    "mobility_alerts",
+    "never",
+    "pairs",
+    "synthetic",
+    "those",
+    "triples",
+]
 
 
 def __getattr__(name: str) -> Any:

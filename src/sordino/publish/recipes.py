@@ -12,8 +12,10 @@ from typing import Any
 from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
+    "answers": "tables.answers",
     "mobility": "movement.recipe",
     "mobility-alerts": "movement.alerts",
+    "synthetic": "tables",
 }
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""
 
