@@ -34,9 +34,14 @@ ROOMS = (
     "collect_streams",
     "collect_alerts",
     "collect_intake",
+    "publish_graphs",
+    "publish_genomes",
 )
 
-GROUPS = {"all": ROOMS, "collect": tuple(room for room in ROOMS if room.startswith("collect_"))}
+GROUPS = {
+    "all": ROOMS,
+    **{group: tuple(room for room in ROOMS if room.startswith(f"{group}_")) for group in ("collect", "publish")},
+}
 
 
 def main() -> int:

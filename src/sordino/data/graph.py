@@ -34,7 +34,7 @@ EDGE, NODE = Unit("edge"), Unit("node")
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of a graph, repaired: secret. Nodes are numbered from 0 in an order that says nothing."""
+    """The edges of a graph, repaired: secret. Nodes with an edge are numbered from 0; others are not told of."""
 
     ends: NDArray[np.int64] = field(repr=False)
     """Two columns, the lower number first; each edge once."""
@@ -66,14 +66,13 @@ class Graph:
         one, other = self._source.read()
         coded = pa.concat_arrays([one, other])
         if self.nodes is None:
-            found = coded.dictionary_encode()
-            places, nodes = found.indices, len(found.dictionary)
+            places = coded.dictionary_encode().indices
         elif self._names is not None:
-            places, nodes = pc.index_in(coded, self._names), self.nodes
+            places = pc.index_in(coded, self._names)
         else:
-            places, nodes = _numbered(coded, self.nodes), self.nodes
+            places = _numbered(coded, self.nodes)
         numbers = pc.fill_null(places.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)
-        return Edges(_repaired(np.stack(np.split(numbers, 2), axis=1)), nodes)
+        return _repaired(np.stack(np.split(numbers, 2), axis=1))
 
     def __repr__(self) -> str:
         known = "nodes that are not declared" if self.nodes is None else f"{self.nodes:,} nodes at most"
@@ -111,9 +110,11 @@ def _numbered(names: pa.Array, nodes: int) -> pa.Array:
     return pc.if_else(pc.less(numbers, nodes), numbers, pa.scalar(None, pa.int64()))
 
 
-def _repaired(ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def _repaired(ends: NDArray[np.int64]) -> Edges:
     """Return each edge between two known nodes once."""
     known = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
-    low, high = known.min(axis=1, initial=MOST_NODES), known.max(axis=1, initial=0)
-    both = np.unique(low * MOST_NODES * 2 + high)
-    return np.stack([both // (2 * MOST_NODES), both % (2 * MOST_NODES)], axis=1)
+    nodes, places = np.unique(known, return_inverse=True)
+    numbered = np.sort(places.reshape(-1, 2), axis=1)
+    both = np.unique(numbered[:, 0] * len(nodes) + numbered[:, 1])
+    size = max(len(nodes), 1)
+    return Edges(np.stack([both // size, both % size], axis=1), len(nodes))

@@ -22,13 +22,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .graphs.counting import clustering, edges, graph, stars, triangles
+    from .graphs.sequence import degrees
     from .loading import load
 
 _HOME: dict[str, str] = {
+    "clustering": "graphs.counting",
+    "degrees": "graphs.sequence",
+    "edges": "graphs.counting",
+    "graph": "graphs.counting",
     "load": "loading",
+    "stars": "graphs.counting",
+    "triangles": "graphs.counting",
 }
 
-__all__ = ["load"]
+__all__ = ["clustering", "degrees", "edges", "graph", "load", "stars", "triangles"]
 
 
 def __getattr__(name: str) -> Any:

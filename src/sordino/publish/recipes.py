@@ -11,7 +11,10 @@ from typing import Any
 
 from sordino.arguments import one_of
 
-RECIPES: dict[str, str] = {}
+RECIPES: dict[str, str] = {
+    "graph-count": "graphs.counting",
+    "graph-degrees": "graphs.sequence",
+}
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""
 
 
