@@ -23,17 +23,13 @@ from fractions import Fraction
 
 from .capped import SLACK_BITS
 
-_MISSED = 20
-"""The handicap is one that noise exceeds in one of so many choices."""
-
-
 def scores(caps: Sequence[int], counts: Sequence[int], choice: Fraction, noise: Fraction) -> list[float]:
     """Return −s for each cap; `counts` are in steps of cap·2^−(SLACK_BITS + 1). Computed exactly, then rounded.
 
     `choice` and `noise` are the ε of the choice and of the noise that follows.
     """
-    handicap = Fraction(math.ceil(2 * math.log(len(caps) * _MISSED) / float(choice)))
-    # Off by a constant that is public for each cap, however it was found: nothing of the proof needs its size.
+    # Caps that are too large are all about as bad on their own scale; the handicap keeps them from winning together.
+    handicap = Fraction(math.ceil(2 * math.log(len(caps) + 1) / float(choice)))
     steps, wide = 2 ** (SLACK_BITS + 1), 1 + Fraction(2, 2**SLACK_BITS)
     off = [cap / noise - Fraction(count * cap, steps) + handicap * cap for cap, count in zip(caps, counts, strict=True)]
     worst = [

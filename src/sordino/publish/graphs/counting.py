@@ -41,9 +41,9 @@ def triangles(account: DataAccount[Any], *, caps: tuple[int, int] | None = None)
     """Return a publication of how many triangles there are.
 
     Where nodes are protected, no node counts in more triangles than a cap; powers of two between the two `caps` are
-    tried, and one is chosen privately. Left out, they go from twice the number of nodes that may be to the most that
-    there can be at one node. Caps that are far too small take long to compute; for a graph with few triangles at any
-    node name smaller ones.
+    tried, and one is chosen privately. Left out, they go from four times the number of nodes that may be to the most
+    that there can be at one node. Name closer ones if you can: a choice among few is better, and caps that are far too
+    small take long to compute.
 
     **Guarantee**: pure ε for the graph's unit: one edge, or one node with all its edges.
     """
@@ -142,7 +142,7 @@ def _caps(what: str, caps: Any, nodes: int | None) -> tuple[int, ...]:
                 "SRD-P503",
             )
         at_one = {"edges": nodes - 1, "triangles": (nodes - 1) * (nodes - 2) // 2, "stars": 3 * nodes**2 // 2}[what]
-        caps = (8 if what == "edges" else 2 * nodes, at_one)
+        caps = (8 if what == "edges" else 4 * nodes, at_one)
         caps = (min(caps), max(caps))
     if not isinstance(caps, tuple) or len(caps) != 2:
         raise ArgumentError("caps must be two whole numbers: (least, most)", "SRD-P503")

@@ -1,6 +1,6 @@
 """Counts where a node with all its edges is protected: a capped count, its cap chosen privately, and Laplace noise.
 
-**Guarantee**: pure ε for neighbours that differ by one node and its edges. A tenth (`CHOICE`) of ε chooses the cap by
+**Guarantee**: pure ε for neighbours that differ by one node and its edges. A quarter (`CHOICE`) of ε chooses the cap by
 permute-and-flip on scores that move by at most 1 (``cap_choice.py``). The rest is the ε of Laplace noise on the capped
 count, which moves by D·(1 + SLACK) (``capped.py``). In steps of the cap's own grid that is the same noise for every cap,
 so one list of events, fixed beforehand, covers whatever cap is chosen.
@@ -32,7 +32,7 @@ from .capped import SLACK_BITS, capped
 from .patterns import paths_of_two, triangles
 from .release import Counts
 
-CHOICE = Fraction(1, 10)
+CHOICE = Fraction(1, 4)
 _SCORES = Grid(-10)
 _ONE = Bound.scalar(1, unit=NODE)
 

@@ -2,10 +2,10 @@
 
 Neither needs data beyond the noisy sequence. **The fit** is the falling sequence nearest to it in squares, a mean in
 each of its blocks; long stretches of equal values so lose nearly all noise.
-**The band**: the true value at i is at most the mean of any window that ends at i, and at least that of any that begins
-there. Means of 1, 2, 4, … noisy values each miss the truth by more than a public width with a small probability, which
-for all windows at i together is 1 − confidence. **Guarantee**: at each i the band holds the true value with probability
-at least `confidence`. The widths are Chernoff's, from the law of the noise.
+**The band**: the true value at i is at most the mean of any window before it, and at least that of any behind it. The
+sequence is cut into windows of 1, of 2, of 4, … places. Means of noise in these are beyond a public width with
+probabilities that are 1 − confidence together. **Guarantee**: with probability at least `confidence`, the band holds all
+true values at once. The widths are Chernoff's, from the law of the noise.
 **Source**: Hay, Rastogi, Miklau, Suciu 2010 (degrees; isotonic regression); Hengartner & Stark 1995 (the band).
 """
 
@@ -33,15 +33,16 @@ def falling(noisy: NDArray[np.int64]) -> Floats:
 def band(noisy: NDArray[np.int64], growth: Growth, most: float, confidence: float) -> tuple[Floats, Floats]:
     """Return what the true values are above and below; λ is looked for up to `most`."""
     size = len(noisy)
-    lengths = [2**power for power in range(max(size, 1).bit_length())]
-    missed = (1 - confidence) / (2 * len(lengths))
-    summed = np.concatenate([[0.0], np.cumsum(noisy.astype(np.float64))])
     low, high = np.zeros(size), np.full(size, np.inf)
+    lengths = [2**power for power in range(size.bit_length())]
     for length in lengths:
-        width = _width(growth, most, length, missed)
-        means = (summed[length:] - summed[:-length]) / length
-        np.minimum(high[length - 1 :], means + width, out=high[length - 1 :])
-        np.maximum(low[: size - length + 1], means - width, out=low[: size - length + 1])
+        windows = size // length
+        width = _width(growth, most, length, (1 - confidence) / (2 * len(lengths) * windows))
+        means = noisy[: windows * length].reshape(windows, length).mean(axis=1)
+        ends = np.arange(1, windows + 1) * length - 1
+        high[ends] = np.minimum(high[ends], means + width)
+        begins = ends - length + 1
+        low[begins] = np.maximum(low[begins], means - width)
     high = np.maximum(np.minimum.accumulate(high), 0)
     low = np.minimum(np.maximum.accumulate(low[::-1])[::-1], high)
     return low, high
