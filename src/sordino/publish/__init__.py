@@ -22,6 +22,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .genomes.association import top_snps
+    from .genomes.frequency import frequencies, genotypes
     from .graphs.counting import clustering, edges, graph, stars, triangles
     from .graphs.sequence import degrees
     from .loading import load
@@ -30,13 +32,27 @@ _HOME: dict[str, str] = {
     "clustering": "graphs.counting",
     "degrees": "graphs.sequence",
     "edges": "graphs.counting",
+    "frequencies": "genomes.frequency",
+    "genotypes": "genomes.frequency",
     "graph": "graphs.counting",
     "load": "loading",
     "stars": "graphs.counting",
+    "top_snps": "genomes.association",
     "triangles": "graphs.counting",
 }
 
-__all__ = ["clustering", "degrees", "edges", "graph", "load", "stars", "triangles"]
+__all__ = [
+    "clustering",
+    "degrees",
+    "edges",
+    "frequencies",
+    "genotypes",
+    "graph",
+    "load",
+    "stars",
+    "top_snps",
+    "triangles",
+]
 
 
 def __getattr__(name: str) -> Any:

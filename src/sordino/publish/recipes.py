@@ -12,8 +12,10 @@ from typing import Any
 from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
+    "allele-frequencies": "genomes.frequency",
     "graph-count": "graphs.counting",
     "graph-degrees": "graphs.sequence",
+    "top-snps": "genomes.association",
 }
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""
 
