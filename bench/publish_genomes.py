@@ -14,7 +14,9 @@ all frequencies of 20 random studies of 50, with 350 others as its reference; ra
 """
 """What the page of documentation says above this room's table."""
 
-MISSING = "as the genotypes are not there: set SORDINO_BENCH_DATA to the folder that has genomics/1kg_phase1_thinned.bed"
+MISSING = (
+    "as the genotypes are not there: set SORDINO_BENCH_DATA to the folder that has genomics/1kg_phase1_thinned.bed"
+)
 SIDE = "sordino_genomes"
 MEMBERS = 50
 

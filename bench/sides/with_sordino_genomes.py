@@ -88,7 +88,14 @@ def attacked(epsilon: str | None, studies: int, members: int) -> Timing:
         inside.append(ranks[known])
         outside.append(ranks[~known])
     into, out = np.concatenate(inside), np.concatenate(outside)
-    auc = float(np.mean([(a[:, None] > b[None]).mean() + (a[:, None] == b[None]).mean() / 2 for a, b in zip(inside, outside)]))
+    auc = float(
+        np.mean(
+            [
+                (a[:, None] > b[None]).mean() + (a[:, None] == b[None]).mean() / 2
+                for a, b in zip(inside, outside, strict=True)
+            ]
+        )
+    )
     return seconds, studies, {"auc": auc, "above": _above(into, out, epsilon)}
 
 

@@ -10,10 +10,10 @@ import numpy as np
 
 import sordino as so
 from publication_data import GRAPHS
-from sordino.publish.graphs.edge_design import _length
-from sordino.publish.graphs.node_design import CHOICE, bound_of
 from sordino.publish.graphs.cap_choice import scores
 from sordino.publish.graphs.capped import capped
+from sordino.publish.graphs.edge_design import _length
+from sordino.publish.graphs.node_design import CHOICE, bound_of
 from sordino.publish.graphs.patterns import degrees as held_by
 from sordino.publish.graphs.patterns import triangles
 
@@ -27,7 +27,9 @@ def versions() -> dict[str, str]:
 
 def triangles_by_edge(epsilon: str, runs: int) -> Timing:
     """Count facebook's triangles once, release them `runs` times, as so many publications would; time is for one."""
-    account = so.account(so.publish.graph("friends", GRAPHS / "facebook_combined.txt", unit="edge"), so.unlimited("a bench"))
+    account = so.account(
+        so.publish.graph("friends", GRAPHS / "facebook_combined.txt", unit="edge"), so.unlimited("a bench")
+    )
     asked = so.publish.triangles(account)
     started = perf_counter()
     asked.run(epsilon=epsilon)
@@ -36,7 +38,9 @@ def triangles_by_edge(epsilon: str, runs: int) -> Timing:
     (count,), (mechanism,) = plan.design.counts, plan.design.mechanisms
     answer = count.answer(account.protected.edges(), _length(count, mechanism))
     event = mechanism.event(count.bound)
-    off = [abs(mechanism.release(answer, account.account.reserve(event, count.bound)) - answer.value) for _ in range(runs)]
+    off = [
+        abs(mechanism.release(answer, account.account.reserve(event, count.bound)) - answer.value) for _ in range(runs)
+    ]
     return seconds, 1, {"median": float(np.median(off)) / answer.value, "triangles": answer.value}
 
 
@@ -51,7 +55,10 @@ def triangles_by_node(epsilon: str, runs: int, least: int, most: int) -> Timing:
     found = triangles(edges.ends, edges.nodes)
     under = [capped(found, edges.nodes, cap) for cap in count.caps]
     seconds = perf_counter() - started
-    chooser, weighed = design._chooser(count), np.array(scores(count.caps, under, design.epsilon * CHOICE, design.epsilon * (1 - CHOICE)))
+    chooser, weighed = (
+        design._chooser(count),
+        np.array(scores(count.caps, under, design.epsilon * CHOICE, design.epsilon * (1 - CHOICE))),
+    )
     bound, off, chosen = design.bound, [], []
     for _ in range(runs):
         place = chooser.release(weighed, account.account.reserve(chooser.event(bound), bound))
@@ -60,7 +67,11 @@ def triangles_by_node(epsilon: str, runs: int, least: int, most: int) -> Timing:
         steps = noise.release_steps(under[place], account.account.reserve(noise.event(moved), moved))
         off.append(abs(noise.grid.from_steps(steps) - len(found)) / len(found))
         chosen.append(cap)
-    return seconds, 1, {"median": float(np.median(off)), "tail": float(np.quantile(off, 0.9)), "cap": float(np.median(chosen))}
+    return (
+        seconds,
+        1,
+        {"median": float(np.median(off)), "tail": float(np.quantile(off, 0.9)), "cap": float(np.median(chosen))},
+    )
 
 
 def degree_errors(graph: str, epsilon: str, runs: int) -> Timing:

@@ -68,23 +68,27 @@ class Genotypes:
         """Return who is in which cluster, a row for each person: secret."""
         if self._labels is None:
             return np.ones((len(self._variants.people), 1), np.int8)
-        return (np.array(self._labels)[:, None] == np.array(self.clusters)).astype(np.int8)
+        return np.asarray(np.array(self._labels)[:, None] == np.array(self.clusters), dtype=np.int8)
 
     def cases(self) -> NDArray[np.int8]:
         """Return 1 for each case, −1 for each control, 0 for whoever is neither: secret."""
         if self._cases is not None:
             return self._cases
         told = np.array(getattr(self._variants, "phenotypes", ("0",) * len(self._variants.people)))
-        return (told == "2").astype(np.int8) - (told == "1").astype(np.int8)
+        return np.asarray((told == "2").astype(np.int8) - (told == "1").astype(np.int8))
 
     def summed(self, weights: NDArray[np.int8]) -> NDArray[np.int64]:
         """Return for each site, and each column of `weights`, Σ over people of weight · (copies − 1): secret."""
         # Whole numbers in floats are exact far beyond as many people as there are, and multiply fast.
         factors = weights.astype(np.float64)
-        return np.concatenate([(block.astype(np.float64) @ factors) for block in self._variants.blocks()]).astype(np.int64)
+        return np.concatenate([(block.astype(np.float64) @ factors) for block in self._variants.blocks()]).astype(
+            np.int64
+        )
 
     def __repr__(self) -> str:
-        return f"Genotypes({self.name!r}, protects each person, {len(self.sites):,} sites, {len(self.clusters)} clusters)"
+        return (
+            f"Genotypes({self.name!r}, protects each person, {len(self.sites):,} sites, {len(self.clusters)} clusters)"
+        )
 
 
 def genotypes(
@@ -126,8 +130,13 @@ def genotypes(
     if not names or len(set(names)) != len(names):
         raise ArgumentError("clusters must be names, each another one", "SRD-P602")
     told = None if labels is None else tuple(str(each) for each in _aligned("labels", labels, variants.people, ""))
-    status = None if cases is None else np.array(
-        [0 if each is None else 1 if each else -1 for each in _aligned("cases", cases, variants.people, None)], np.int8
+    status = (
+        None
+        if cases is None
+        else np.array(
+            [0 if each is None else 1 if each else -1 for each in _aligned("cases", cases, variants.people, None)],
+            np.int8,
+        )
     )
     return Genotypes(name, variants.sites, names, declared, neighbours, variants, told, status)
 

@@ -3,8 +3,8 @@
 **Edges** (`unit="edge"`): neighbours differ by one edge; which nodes there are is public. **Nodes** (`unit="node"`):
 neighbours differ by one node and all edges at it; how many nodes there are is private.
 
-What only the data shows is repaired, edge by edge: directions are dropped, an edge that is written twice is one, an edge
-from a node to itself is left out, and so is one with an end that is not among the declared nodes.
+What only the data shows is repaired, edge by edge: directions are dropped, an edge that is written twice is one, an
+edge from a node to itself is left out, and so is one with an end that is not among the declared nodes.
 
 **Guarantee**: each repair looks at one edge alone, so neighbours stay neighbours.
 """

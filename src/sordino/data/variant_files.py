@@ -186,7 +186,13 @@ class Vcf:
             at = starts[kept][:, _FIXED - 2 :] + 1
             called = (padded[at[:, :1]] == ord("G")) & (padded[at[:, :1] + 1] == ord("T"))
             one, between, other, after = (padded[at[:, 1:] + place] for place in range(4))
-            known = called & np.isin(between, _BETWEEN) & np.isin(after, _AFTER) & np.isin(one, _DIGITS) & np.isin(other, _DIGITS)
+            known = (
+                called
+                & np.isin(between, _BETWEEN)
+                & np.isin(after, _AFTER)
+                & np.isin(one, _DIGITS)
+                & np.isin(other, _DIGITS)
+            )
             yield np.where(known, one.astype(np.int16) + other - 2 * ord("0") - 1, 0).astype(np.int8)
 
 

@@ -43,7 +43,9 @@ def test_it_is_the_program(find, cap: int) -> None:  # type: ignore[no-untyped-d
         assert best <= float(found + cap * SLACK) + 1e-7
 
 
-@pytest.mark.parametrize(("cap", "nodes"), [(1, 4), (2, 4), *(pytest.param(cap, 5, marks=pytest.mark.long) for cap in (1, 2))])
+@pytest.mark.parametrize(
+    ("cap", "nodes"), [(1, 4), (2, 4), *(pytest.param(cap, 5, marks=pytest.mark.long) for cap in (1, 2))]
+)
 def test_over_every_pair_of_neighbours(cap: int, nodes: int) -> None:
     """Adding a node moves no capped count by more than the bound says, the certified gap included."""
     reach = cap * (1 + SLACK)

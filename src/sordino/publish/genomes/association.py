@@ -122,7 +122,9 @@ class AssociationDesign:
                 fits = math.floor(recipe.people / 2 / (each / recipe.largest))
                 found.append(
                     "the noise exceeds the range of scores, which no more than half of the people can make; "
-                    f"with count={fits} or less it would not" if fits else "the noise exceeds the range of scores"
+                    f"with count={fits} or less it would not"
+                    if fits
+                    else "the noise exceeds the range of scores"
                 )
         return tuple(found)
 

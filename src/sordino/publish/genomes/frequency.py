@@ -1,7 +1,7 @@
 """Allele frequencies of clusters: for each site the sum of genotypes, and how many people there are, both noisy.
 
-A frequency is ½ + sum/(2 · people). How many there are in a cluster is public only where everybody is in one cluster and
-people are replaced; else it is measured, counted `weight` times so that its noise is small beside that of sums.
+A frequency is ½ + sum/(2 · people). How many there are in a cluster is public only where everybody is in one cluster
+and people are replaced; else it is measured, counted `weight` times so that its noise is small beside that of sums.
 
 **Guarantee**: one vector with Laplace noise for pure ε, or discrete Gaussian noise for ρ, under ``moved.in_groups``.
 """
@@ -81,7 +81,7 @@ class FrequencyRecipe:
         """Return how often people are counted: 0 where it is public how many there are."""
         if self.replaces and self.people is not None:
             return 0
-        return max(_LEAST_WEIGHT, round(sites ** (1 / 3)))
+        return max(_LEAST_WEIGHT, round(float(sites) ** (1 / 3)))
 
     def mechanism(self, sites: int, spend: Spend) -> tuple[Bound, Laplace | DiscreteGaussian]:
         """Return the bound and the noise for so many sites."""

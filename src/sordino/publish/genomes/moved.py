@@ -5,12 +5,12 @@ where counts of copies move by 2; and exchanging the two alleles only changes it
 
 **People in groups** (clusters, or cases and controls), each person in one group or none; for each group the sums of m
 sites, and w times the number of its people (left out with w = 0).
-**Guarantee** of `in_groups`: one person who comes or goes moves m sums by 1 and one number by w. **Replaced** by another
-in the same group: m sums by 2. In another group: m sums by 1 in each of the two, and two numbers by w. Where there is
-one group that everybody is in, and no number, only the first can happen. ∎
+**Guarantee** of `in_groups`: one person who comes or goes moves m sums by 1 and one number by w. **Replaced** by
+another in the same group: m sums by 2. In another group: m sums by 1 in each of the two, and two numbers by w. Where
+there is one group that everybody is in, and no number, only the first can happen. ∎
 
-**Guarantee** of `of_scores`: a score |Σ z·genotype| with |z| ≤ M moves by M at most, and by 2M if the person is replaced,
-since |a| − |b| is at most |a − b|. ∎
+**Guarantee** of `of_scores`: a score |Σ z·genotype| with |z| ≤ M moves by M at most, and by 2M if the person is
+replaced, since |a| − |b| is at most |a − b|. ∎
 """
 
 from __future__ import annotations

@@ -24,7 +24,10 @@ def draw_frequencies(release: Any) -> Figure:
     place = np.arange(1, len(release.sites) + 1)
     for number, axes in enumerate(panels):
         shares, half = release.frequencies[:, number], release.half_widths[number]
-        low, high = np.clip(release.estimates[:, number] - half, 0, 1), np.clip(release.estimates[:, number] + half, 0, 1)
+        low, high = (
+            np.clip(release.estimates[:, number] - half, 0, 1),
+            np.clip(release.estimates[:, number] + half, 0, 1),
+        )
         axes.vlines(place, low, high, color=NOISY, alpha=BAND)
         axes.plot(place, shares, ".", ms=3, color=FITTED)
         axes.set(ylim=(-0.02, 1.02))

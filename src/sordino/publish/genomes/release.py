@@ -102,7 +102,8 @@ class TopSites(Released):
     @property
     def chi_squared(self) -> Floats:
         """The χ² of each site, from noisy counts: by and by, and not what chose it."""
-        return chi_squared(self.sums[:, 0], self.sums[:, 1], float(self.people[0]), float(self.people[1]))
+        cases, controls = self.sums.astype(np.float64).T
+        return chi_squared(cases, controls, float(self.people[0]), float(self.people[1]))
 
     def table(self) -> pa.Table:
         """Return the sites with frequencies of cases and controls, and χ²."""

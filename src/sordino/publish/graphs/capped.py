@@ -4,8 +4,8 @@ The patterns of a graph (its edges, its triangles) are sets of nodes. With a cap
 
     F_D(G) = max Σ x_p   over 0 ≤ x_p ≤ 1 for each pattern p,   Σ over patterns at v of x_p ≤ D for each node v.
 
-**Guarantee**: F_D(G) ≤ F_D(G + v) ≤ F_D(G) + D for every graph and every node v that is added with any edges; F_D is the
-count itself where no node is in more than D patterns. `capped` returns g with F_D − D·SLACK ≤ g ≤ F_D, on a grid of
+**Guarantee**: F_D(G) ≤ F_D(G + v) ≤ F_D(G) + D for every graph and every node v that is added with any edges; F_D is
+the count itself where no node is in more than D patterns. `capped` returns g with F_D − D·SLACK ≤ g ≤ F_D, on a grid of
 D·SLACK/2, so g moves by at most D·(1 + SLACK), up or down.
 **Proof**: G + v has the patterns of G and some at v. What is feasible for G stays so with 0 for these. What is feasible
 for G + v is feasible for G when these are left out, and they add up to at most D. For g: F_D − γ ≤ g ≤ F_D with
@@ -48,17 +48,16 @@ class Packing:
     free: int = field(repr=False)
     """How many patterns have no heavy node."""
 
-    def loads(self, amounts: NDArray[np.generic]) -> NDArray[np.generic]:
+    def loads(self, amounts: Whole) -> Whole:
         """Return what each heavy node has if each group has so much."""
-        total = np.zeros(self.heavy + 1, amounts.dtype)
+        total = np.zeros(self.heavy + 1, np.int64)
         for column in self.members.T:
             np.add.at(total, column, amounts)
         return total[:-1]
 
-    def prices(self, each: NDArray[np.generic]) -> NDArray[np.generic]:
+    def prices(self, each: Whole) -> Whole:
         """Return for each group the sum of what its heavy nodes have."""
-        padded = np.append(each, each.dtype.type(0))
-        return padded[self.members].sum(axis=1)
+        return np.asarray(np.append(each, np.int64(0))[self.members].sum(axis=1))
 
 
 def packing(patterns: Whole, nodes: int, cap: int) -> Packing:
@@ -89,7 +88,7 @@ def capped(patterns: Whole, nodes: int, cap: int) -> int:
     for amounts, prices in suggestions(packed.counts, packed.members, packed.heavy, float(cap)):
         low, high, bits = certified(packed, amounts, prices)
         if (high - low) * steps <= cap << bits:  # (high − low)/2^bits ≤ cap/steps
-            return ((low + (packed.free << bits)) * steps) // (cap << bits)
+            return int((low + (packed.free << bits)) * steps // (cap << bits))
     raise AssertionError  # suggestions never end
 
 

@@ -127,9 +127,7 @@ def _recipe(protected: Any, what: Any, size: Any, caps: Any) -> Counting:
 def check_graph(protected: Any) -> None:
     """Refuse anything but a graph."""
     if not isinstance(protected, Graph):
-        raise ArgumentError(
-            "this is published of a graph: open the account for so.publish.graph(…)", "SRD-P501"
-        )
+        raise ArgumentError("this is published of a graph: open the account for so.publish.graph(…)", "SRD-P501")
 
 
 def _caps(what: str, caps: Any, nodes: int | None) -> tuple[int, ...]:

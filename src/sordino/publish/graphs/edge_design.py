@@ -114,14 +114,18 @@ class EdgeDesign:
         """Return what is not protected, and what the error of a ladder hangs on."""
         found = ["which nodes there are is public and not protected"]
         if any(isinstance(each, Ladder) for each in self.mechanisms):
-            found.append("noise follows what one edge changes in this graph, which is mostly far less than in the worst")
+            found.append(
+                "noise follows what one edge changes in this graph, which is mostly far less than in the worst"
+            )
         return tuple(found)
 
     def run(self, running: Running) -> Counts:
         """Count, each with its noise."""
         edges, released = running.data.protected.edges(), {}
         for count, mechanism in zip(self.counts, self.mechanisms, strict=True):
-            value = len(edges.ends) if isinstance(mechanism, Laplace) else count.answer(edges, _length(count, mechanism))
+            value = (
+                len(edges.ends) if isinstance(mechanism, Laplace) else count.answer(edges, _length(count, mechanism))
+            )
             released[count.what] = running.release(mechanism, count.bound, value)
             running.stage("measuring")
         return Counts(running.plan, None, released)

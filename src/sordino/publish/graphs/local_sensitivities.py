@@ -7,16 +7,16 @@ For t = 0, 1, … let A_t(G) bound the change that one edge makes in any graph a
 each of the b nodes that are joined to one of them becomes a common one for one edge, each other node for two:
 A_t = max over pairs of a + ⌊(t + min(t, b))/2⌋, and at least t, which covers all pairs with a = 0.
 **Proof** of A_t(G) ≤ A_(t+1)(G′), pair by pair. An edge that is not at i or j, or is the pair itself, changes neither a
-nor b. Any other moves one node: (a, b) becomes (a ± 1, b ∓ 1) or (a, b ± 1). In the worst cases, h being the term of the
-pair: h(a − 1, b + 1, t + 1) = a − 1 + ⌊(t + 1 + min(t, b) + 1)/2⌋ = h(a, b, t), and h(a, b − 1, t + 1) ≥
+nor b. Any other moves one node: (a, b) becomes (a ± 1, b ∓ 1) or (a, b ± 1). In the worst cases, h being the term of
+the pair: h(a − 1, b + 1, t + 1) = a − 1 + ⌊(t + 1 + min(t, b) + 1)/2⌋ = h(a, b, t), and h(a, b − 1, t + 1) ≥
 a + ⌊(t + min(t, b))/2⌋, since t + 1 + min(t + 1, b − 1) is 2t + 2 or t + b. If a falls to 0 the pair leaves the list;
 then a was 1, and h(1, b, t) ≤ t + 1 ≤ A_(t+1)(G′). ∎
 **Source**: Nissim, Raskhodnikova, Smith 2007; Karwa, Raskhodnikova, Smith, Yaroslavtsev 2011, Theorem 3.2.
 
 **Stars** of k edges, degrees counted up to m: the edge between i and j adds g(d_i) + g(d_j) with g(d) = C(d, k − 1) for
-d < m, 0 from m on; taken away, g(d_i − 1) + g(d_j − 1). With ḡ(d) = C(min(d, m − 1), k − 1), which never falls, and d₁ ≥ d₂
-the two largest degrees, A_t = ḡ(d₁ + t) + ḡ(d₂ + t). **Proof**: ḡ ≥ g. One edge changes every degree, and so each of the
-two largest, by at most 1. ∎
+d < m, 0 from m on; taken away, g(d_i − 1) + g(d_j − 1). With ḡ(d) = C(min(d, m − 1), k − 1), which never falls, and d₁
+≥ d₂ the two largest degrees, A_t = ḡ(d₁ + t) + ḡ(d₂ + t). **Proof**: ḡ ≥ g. One edge changes every degree, and so each
+of the two largest, by at most 1. ∎
 """
 
 from __future__ import annotations

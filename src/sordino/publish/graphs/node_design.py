@@ -2,8 +2,8 @@
 
 **Guarantee**: pure ε for neighbours that differ by one node and its edges. A quarter (`CHOICE`) of ε chooses the cap by
 permute-and-flip on scores that move by at most 1 (``cap_choice.py``). The rest is the ε of Laplace noise on the capped
-count, which moves by D·(1 + SLACK) (``capped.py``). In steps of the cap's own grid that is the same noise for every cap,
-so one list of events, fixed beforehand, covers whatever cap is chosen.
+count, which moves by D·(1 + SLACK) (``capped.py``). In steps of the cap's own grid that is the same noise for every
+cap, so one list of events, fixed beforehand, covers whatever cap is chosen.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ Neither needs data beyond the noisy sequence. **The fit** is the falling sequenc
 each of its blocks; long stretches of equal values so lose nearly all noise.
 **The band**: the true value at i is at most the mean of any window before it, and at least that of any behind it. The
 sequence is cut into windows of 1, of 2, of 4, … places. Means of noise in these are beyond a public width with
-probabilities that are 1 − confidence together. **Guarantee**: with probability at least `confidence`, the band holds all
-true values at once. The widths are Chernoff's, from the law of the noise.
+probabilities that are 1 − confidence together. **Guarantee**: with probability at least `confidence`, the band holds
+all true values at once. The widths are Chernoff's, from the law of the noise.
 **Source**: Hay, Rastogi, Miklau, Suciu 2010 (degrees; isotonic regression); Hengartner & Stark 1995 (the band).
 """
 

@@ -90,10 +90,7 @@ class _Path:
         return low or at
 
     def _gather(self, each: Floats) -> Floats:
-        total = np.zeros(self.heavy + 1)
-        for column in self.members.T:
-            total += np.bincount(column, each, self.heavy + 1)
-        return total[:-1]
+        return _gathered(self.members, each, self.heavy)
 
     def _normal(self, theta: Floats) -> Floats:
         base = self.heavy + 1
@@ -102,6 +99,14 @@ class _Path:
             total += np.bincount(keys, theta if i != j else theta / 2, base * base)
         square = total.reshape(base, base)[:-1, :-1]
         return square + square.T
+
+
+def _gathered(members: Whole, each: Floats, heavy: int) -> Floats:
+    """Return for each heavy node the sum of what its groups have."""
+    total = np.zeros(heavy + 1)
+    for column in members.T:
+        total += np.bincount(column, each, heavy + 1)
+    return total[:-1]
 
 
 def _first_order(
@@ -117,7 +122,7 @@ def _first_order(
     mean_x, mean_y, steps = np.zeros_like(x), np.zeros_like(y), 0
     while True:
         new = np.clip(x + tau * (1 - np.append(y, 0.0)[members].sum(axis=1)), 0, c)
-        load = sum(np.bincount(column, 2 * new - x, heavy + 1) for column in members.T)[:-1]
+        load = _gathered(members, 2 * new - x, heavy)
         x, y = new, np.maximum(y + sigma * (load - cap), 0)
         mean_x, mean_y, steps = mean_x + x, mean_y + y, steps + 1
         if steps % _BETWEEN_LOOKS == 0:

@@ -18,7 +18,9 @@ def draw_degrees(release: Any) -> Figure:
     place = np.arange(1, len(release.noisy) + 1)
     drawn = figure()
     axes = drawn.subplots()
-    axes.fill_between(place, np.maximum(low, 0.5), np.maximum(high, 0.5), color=FITTED, alpha=BAND, lw=0, label="95 % band")
+    axes.fill_between(
+        place, np.maximum(low, 0.5), np.maximum(high, 0.5), color=FITTED, alpha=BAND, lw=0, label="95 % band"
+    )
     seen = release.noisy > 0
     axes.plot(place[seen], release.noisy[seen], ".", ms=2, color=NOISY, alpha=0.5, label="noisy")
     axes.plot(place, np.maximum(release.fitted, 0.5), color=FITTED, lw=1.6, label="fitted")

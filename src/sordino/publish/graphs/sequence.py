@@ -1,9 +1,10 @@
 """The degrees of a graph, the most first, where an edge is protected.
 
 **Guarantee**: one edge more raises two numbers of the sequence by 1 each, and moves no other. **Proof**: two nodes'
-degrees rise by 1, one after the other. To raise one of several equal numbers d is, in order, to raise the first of them.
-The second rise is elsewhere: the place of the first now holds d + 1, and is the first of these only if there were none
-before; then a second number d + 1 is not there to be raised. Cutting the sequence at a length only leaves numbers out. ∎
+degrees rise by 1, one after the other. To raise one of several equal numbers d is, in order, to raise the first of
+them. The second rise is elsewhere: the place of the first now holds d + 1, and is the first of these only if there were
+none before; then a second number d + 1 is not there to be raised. Cutting the sequence at a length only leaves numbers
+out. ∎
 
 Which nodes there are is public; where it is not declared how many, a part of what is spent finds how many have an edge:
 one edge changes that by 2 at most. Nodes without one are then not told of.
@@ -119,7 +120,7 @@ class SequenceDesign:
     def _length(self, held: Any, running: Running) -> int:
         if self.nodes is not None or self.size is None:
             return self.nodes or 1
-        found = running.release(self.size, _TWO_NODES, int(np.count_nonzero(held)))
+        found: int = running.release(self.size, _TWO_NODES, int(np.count_nonzero(held)))
         return min(max(found, 1), _LONGEST)
 
 
