@@ -11,6 +11,7 @@ of cases and of controls, and how many there are of both.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -38,6 +39,7 @@ from .release import TopSites, sites_table, top_again
 SHOWN = Fraction(1, 5)
 _MOST_PARTS = 1000
 _WEIGHT = 3
+_PARTS = re.compile(r"[0-9]{1,4}/[1-9][0-9]{0,3}")
 
 
 def top_snps(account: DataAccount[Any], *, count: int = 10, share: Number = "0.5") -> Publication[TopSites]:
@@ -147,7 +149,10 @@ class AssociationDesign:
 def read(protected: Any, plain: Mapping[str, Any]) -> AssociationRecipe:
     """Return the recipe from plain parameters: count and share."""
     check_names(plain, ("count", "share"), "the sites that differ most have no word")
-    return _recipe(protected, plain.get("count", 10), plain.get("share", "0.5"))
+    share = plain.get("share", "0.5")
+    if isinstance(share, str) and _PARTS.fullmatch(share):
+        share = Fraction(share)
+    return _recipe(protected, plain.get("count", 10), share)
 
 
 def load(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> TopSites:

@@ -81,7 +81,7 @@ class FrequencyRecipe:
         """Return how often people are counted: 0 where it is public how many there are."""
         if self.replaces and self.people is not None:
             return 0
-        return max(_LEAST_WEIGHT, round(float(sites) ** (1 / 3)))
+        return max(_LEAST_WEIGHT, round(math.cbrt(sites)))
 
     def mechanism(self, sites: int, spend: Spend) -> tuple[Bound, Laplace | DiscreteGaussian]:
         """Return the bound and the noise for so many sites."""

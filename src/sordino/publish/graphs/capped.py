@@ -82,9 +82,8 @@ def capped(patterns: Whole, nodes: int, cap: int) -> int:
     """Return the capped count g, in steps of `cap`·2^−(SLACK_BITS + 1): secret."""
     packed = packing(patterns, nodes, cap)
     steps = 2 ** (SLACK_BITS + 1)
-    free = packed.free * steps // cap
     if not packed.heavy:
-        return free
+        return packed.free * steps // cap
     for amounts, prices in suggestions(packed.counts, packed.members, packed.heavy, float(cap)):
         low, high, bits = certified(packed, amounts, prices)
         if (high - low) * steps <= cap << bits:  # (high − low)/2^bits ≤ cap/steps
