@@ -13,7 +13,7 @@ from publication_data import GRAPHS
 from sordino.publish.graphs.cap_choice import scores
 from sordino.publish.graphs.capped import capped
 from sordino.publish.graphs.edge_design import _length
-from sordino.publish.graphs.node_design import CHOICE, bound_of
+from sordino.publish.graphs.node_design import bound_of
 from sordino.publish.graphs.patterns import degrees as held_by
 from sordino.publish.graphs.patterns import triangles
 
@@ -55,10 +55,8 @@ def triangles_by_node(epsilon: str, runs: int, least: int, most: int) -> Timing:
     found = triangles(edges.ends, edges.nodes)
     under = [capped(found, edges.nodes, cap) for cap in count.caps]
     seconds = perf_counter() - started
-    chooser, weighed = (
-        design._chooser(count),
-        np.array(scores(count.caps, under, design.epsilon * CHOICE, design.epsilon * (1 - CHOICE))),
-    )
+    chooser = design._chooser(count)
+    weighed = np.array(scores(count.caps, under, design.choice, design.noise))
     bound, off, chosen = design.bound, [], []
     for _ in range(runs):
         place = chooser.release(weighed, account.account.reserve(chooser.event(bound), bound))

@@ -96,6 +96,14 @@ def test_top_sites_are_charged_and_made_again(tmp_path: Path) -> None:
     assert recipes.read(asked.recipe.name, data.protected, asked.recipe.plain()) == asked.recipe
 
 
+@pytest.mark.parametrize("epsilon", ["0.7", "5", "0.333333333333333333333"])
+def test_no_share_is_rounded_beyond_the_whole(epsilon: str) -> None:
+    data = account(budget=so.budget(epsilon=100))
+    for count in (1, 3, 7, 11):
+        assert len(so.publish.top_snps(data, count=count).run(epsilon=epsilon).names) == count
+    assert so.publish.frequencies(data, sites=7).run(epsilon=epsilon).table().num_rows == 7
+
+
 ASKED = {
     "frequencies": lambda data: so.publish.frequencies(data),
     "some": lambda data: so.publish.frequencies(data, sites=3),

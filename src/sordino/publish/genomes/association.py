@@ -69,10 +69,11 @@ class AssociationRecipe:
 
     def design(self, spend: Spend) -> AssociationDesign:
         """Return the choice and what is shown, with their noise."""
-        shown = spend.part(SHOWN).amount
+        # Each choice has a whole number of the smallest shares, so that no account rounds the sum beyond what was said.
+        each, shown = spend.part((1 - SHOWN) / self.count).amount, spend.part(SHOWN).amount
         scored = of_scores(self.sites, self.largest, replaces=self.replaces)
         beside = in_groups(self.count, _WEIGHT, replaces=self.replaces)
-        choice = TopK.for_epsilon(spend.amount - shown, scored, self.sites, count=self.count)
+        choice = TopK.for_epsilon(each * self.count, scored, self.sites, count=self.count)
         return AssociationDesign(self, choice, scored, Laplace.for_epsilon(shown, beside), beside)
 
     def plain(self) -> dict[str, Any]:

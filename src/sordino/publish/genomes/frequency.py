@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -87,7 +88,7 @@ class FrequencyRecipe:
         """Return the bound and the noise for so many sites."""
         bound = in_groups(sites, self.weight(sites), replaces=self.replaces)
         make = Laplace.for_epsilon if spend.is_pure else DiscreteGaussian.for_rho
-        return bound, make(spend.amount, bound)
+        return bound, make(spend.part(Fraction(1)).amount, bound)
 
     def off_by(self, mechanism: Laplace | DiscreteGaussian, weight: int) -> float:
         """Return the root mean square error of a frequency; infinite if it is not known how many people there are.

@@ -83,7 +83,7 @@ def capped(patterns: Whole, nodes: int, cap: int) -> int:
     packed = packing(patterns, nodes, cap)
     steps = 2 ** (SLACK_BITS + 1)
     if not packed.heavy:
-        return packed.free * steps // cap
+        return int(packed.free * steps // cap)
     for amounts, prices in suggestions(packed.counts, packed.members, packed.heavy, float(cap)):
         low, high, bits = certified(packed, amounts, prices)
         if (high - low) * steps <= cap << bits:  # (high − low)/2^bits ≤ cap/steps

@@ -56,13 +56,16 @@ class NodeDesign:
     """Counts with their caps and mechanisms."""
 
     counts: tuple[NodeCount, ...]
-    epsilon: Fraction
-    """For each count."""
+    choice: Fraction
+    """The ε of the choice of each cap."""
+    noise: Fraction
+    """The ε of the noise in each count."""
 
     @classmethod
     def of(cls, counts: tuple[NodeCount, ...], spend: Spend) -> NodeDesign:
         """Return the counts for so much, an equal share for each."""
-        return cls(counts, spend.part(Fraction(1, len(counts))).amount)
+        choice, noise = (spend.part(share / len(counts)).amount for share in (CHOICE, 1 - CHOICE))
+        return cls(counts, choice, noise)
 
     @property
     def bound(self) -> Bound:
@@ -113,15 +116,15 @@ class NodeDesign:
     def _choose(self, count: NodeCount, under: list[int], running: Running) -> int:
         if len(count.caps) == 1:
             return 0
-        found = scores(count.caps, under, self.epsilon * CHOICE, self.epsilon * (1 - CHOICE))
+        found = scores(count.caps, under, self.choice, self.noise)
         place: int = running.release(self._chooser(count), _ONE, np.array(found))
         return place
 
     def _chooser(self, count: NodeCount) -> PermuteAndFlip:
-        return PermuteAndFlip.for_epsilon(self.epsilon * CHOICE, _ONE, len(count.caps), grid=_SCORES)
+        return PermuteAndFlip.for_epsilon(self.choice, _ONE, len(count.caps), grid=_SCORES)
 
     def _noise(self, count: NodeCount, cap: int) -> Laplace:
-        share = self.epsilon * (1 - CHOICE) if len(count.caps) > 1 else self.epsilon
+        share = self.noise if len(count.caps) > 1 else self.choice + self.noise
         grid = Grid(cap.bit_length() - 1 - SLACK_BITS - 1, exact=True)
         return Laplace.for_epsilon(share, bound_of(cap), grid)
 

@@ -67,7 +67,7 @@ class Sequence:
     def design(self, spend: Spend) -> SequenceDesign:
         """Return the sequence with its noise."""
         if self.nodes is not None:
-            return SequenceDesign(self.nodes, None, _mechanism(spend, _TWO_PLACES))
+            return SequenceDesign(self.nodes, None, _mechanism(spend.part(Fraction(1)), _TWO_PLACES))
         size = _mechanism(spend.part(_SIZE_SHARE), _TWO_NODES)
         return SequenceDesign(None, size, _mechanism(spend.part(1 - _SIZE_SHARE), _TWO_PLACES))
 
