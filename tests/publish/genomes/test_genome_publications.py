@@ -61,9 +61,9 @@ def test_errors_are_as_priced(words: dict[str, Any]) -> None:
     off = [asked.run(epsilon=20).estimates[:, 0] - HELD[:, :20].mean(axis=0) / 2 for _ in range(150)]
     seen = math.sqrt(np.mean(np.square(off)))
     assert promised.at_most == (not words)
-    assert 0.9 * promised.amount < seen < 1.05 * promised.amount
-    assert not 0.9 * promised.amount < 1.3 * seen < 1.05 * promised.amount
-    assert not 0.9 * promised.amount < 0.7 * seen < 1.05 * promised.amount
+    # 3,000 errors: their root mean square is within 2 % in two cases of three, so beyond 13 % in next to none.
+    for factor, fits in ((1, True), (0.7, False), (1.3, False)):
+        assert (0.84 < factor * seen / promised.amount < 1.13) == fits, (factor, seen, promised)
 
 
 def test_the_price_says_how_many_sites_would_fit() -> None:

@@ -157,8 +157,7 @@ class FrequencyDesign:
         running.stage("measuring")
         sites = sites_table(protected.sites[place] for place in recipe.chosen)
         counted = noisy[len(sums) :].ravel() if self._weight else np.array([recipe.people])
-        deviation = math.sqrt(self.mechanism.variance_of_error)
-        law = (max(self._weight, 1), deviation)
+        law = (max(self._weight, 1), self.mechanism.error(0.95))
         return Frequencies(running.plan, None, sites, recipe.clusters, noisy[: len(sums)], counted, *law)
 
     @property

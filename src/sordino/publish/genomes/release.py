@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _SUMS, _SITES = "sums.parquet", "sites.parquet"
-_SURE = 1.96
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +33,8 @@ class Frequencies(Released):
     counted: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     """How many people there are, counted `weight` times; noisy, unless it is public."""
     weight: int = 1
-    deviation: float = 0.0
-    """The standard deviation of the noise in each number."""
+    reach: float = 0.0
+    """What the noise in a number does not exceed with a probability of 95 %."""
 
     @property
     def people(self) -> Floats:
@@ -54,8 +53,8 @@ class Frequencies(Released):
 
     @property
     def half_widths(self) -> Floats:
-        """Half the width of an interval of about 95 % around a frequency in each cluster."""
-        return _SURE * self.deviation / (2 * self.people)
+        """Half the width of a 95 % interval around a frequency in each cluster, were its people known exactly."""
+        return self.reach / (2 * self.people)
 
     def table(self) -> pa.Table:
         """Return the sites, and a column of frequencies for each cluster."""
@@ -72,7 +71,7 @@ class Frequencies(Released):
 
     def measured(self) -> dict[str, Any]:
         """Return clusters, how many people they have, and the noise."""
-        told = {"counted": [int(each) for each in self.counted], "weight": self.weight, "deviation": self.deviation}
+        told = {"counted": [int(each) for each in self.counted], "weight": self.weight, "reach": self.reach}
         return {"clusters": list(self.clusters), **told}
 
     def contents(self) -> Mapping[str, bytes]:
@@ -145,7 +144,7 @@ def frequencies_again(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -
     sums = np.stack([column.to_numpy() for column in found.columns[3:]], axis=1)
     counted = np.array(told["counted"], np.int64)
     names = tuple(told["clusters"])
-    law = told["weight"], told["deviation"]
+    law = told["weight"], told["reach"]
     return Frequencies(SavedPlan(manifest), None, found.select([0, 1, 2]), names, sums, counted, *law)
 
 

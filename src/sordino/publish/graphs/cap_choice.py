@@ -23,14 +23,16 @@ from fractions import Fraction
 
 from .capped import SLACK_BITS
 
+GRID = 2**10
 _MISSED = 10
 """The handicap is what noise in the choice exceeds once in so many times."""
 
 
 def scores(caps: Sequence[int], counts: Sequence[int], choice: Fraction, noise: Fraction) -> list[float]:
-    """Return −s for each cap; `counts` are in steps of cap·2^−(SLACK_BITS + 1). Computed exactly, then rounded.
+    """Return −s for each cap, on a grid of 1/GRID; `counts` are in steps of cap·2^−(SLACK_BITS + 1).
 
-    `choice` and `noise` are the ε of the choice and of the noise that follows.
+    `choice` and `noise` are the ε of the choice and of the noise that follows. All of it is computed in fractions, and
+    rounding to the grid brings no two scores that are 1 apart further apart.
     """
     # Caps that are too large are all about as bad on their own scale; the handicap keeps them from winning together.
     handicap = Fraction(math.ceil(2 * math.log(_MISSED * len(caps)) / float(choice)))
@@ -40,4 +42,4 @@ def scores(caps: Sequence[int], counts: Sequence[int], choice: Fraction, noise: 
         max((mine - other) / (max(cap, rival) * wide) for rival, other in zip(caps, off, strict=True))
         for cap, mine in zip(caps, off, strict=True)
     ]
-    return [-float(each) for each in worst]
+    return [-math.floor(each * GRID + Fraction(1, 2)) / GRID for each in worst]

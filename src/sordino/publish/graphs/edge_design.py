@@ -49,7 +49,9 @@ class EdgeCount:
         """The most that one edge can change in any graph."""
         if self.what == "edges":
             return 1
-        return max(self.most - 1, 1) if self.what == "triangles" else 2 * math.comb(self.most - 1, self.size - 1)
+        return (
+            max(self.most - 1, 1) if self.what == "triangles" else max(2 * math.comb(self.most - 1, self.size - 1), 1)
+        )
 
     @property
     def bound(self) -> Bound:

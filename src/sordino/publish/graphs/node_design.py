@@ -27,13 +27,13 @@ from sordino.publish.price import Expected
 from sordino.publish.publication import Running
 from sordino.publish.spending import Spend
 
-from .cap_choice import scores
+from .cap_choice import GRID, scores
 from .capped import SLACK_BITS, capped
 from .patterns import paths_of_two, triangles
 from .release import Counts
 
 CHOICE = Fraction(1, 4)
-_SCORES = Grid(-10)
+_SCORES = Grid(1 - GRID.bit_length())
 _ONE = Bound.scalar(1, unit=NODE)
 
 
