@@ -40,6 +40,13 @@ ROOMS = (
 
 GROUPS = {"all": ROOMS} | {
     whole: tuple(room for room in ROOMS if room.startswith(f"{whole}_")) for whole in ("collect", "publish")
+    "publish_graphs",
+    "publish_genomes",
+)
+
+GROUPS = {
+    "all": ROOMS,
+    **{group: tuple(room for room in ROOMS if room.startswith(f"{group}_")) for group in ("collect", "publish")},
 }
 
 

@@ -23,6 +23,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .genomes.association import top_snps
+    from .genomes.frequency import frequencies, genotypes
+    from .graphs.counting import clustering, edges, graph, stars, triangles
+    from .graphs.sequence import degrees
     from .loading import load
     from .movement.alerts import mobility_alerts
     from .movement.recipe import mobility
@@ -35,15 +39,24 @@ _HOME: dict[str, str] = {
     "answers": "tables.answers",
     "at_most": "tables.constraints",
     "between": "tables.constraints",
+    "clustering": "graphs.counting",
+    "degrees": "graphs.sequence",
     "determines": "tables.constraints",
+    "edges": "graphs.counting",
+    "frequencies": "genomes.frequency",
+    "genotypes": "genomes.frequency",
+    "graph": "graphs.counting",
     "load": "loading",
     "marginals": "tables.workload",
     "mobility": "movement.recipe",
     "mobility_alerts": "movement.alerts",
     "never": "tables.constraints",
     "pairs": "tables.workload",
+    "stars": "graphs.counting",
     "synthetic": "tables.recipe",
     "those": "tables.answers",
+    "top_snps": "genomes.association",
+    "triangles": "graphs.counting",
     "triples": "tables.workload",
 }
 
@@ -51,15 +64,24 @@ __all__ = [
     "answers",
     "at_most",
     "between",
+    "clustering",
+    "degrees",
     "determines",
+    "edges",
+    "frequencies",
+    "genotypes",
+    "graph",
     "load",
     "marginals",
     "mobility",
     "mobility_alerts",
     "never",
     "pairs",
+    "stars",
     "synthetic",
     "those",
+    "top_snps",
+    "triangles",
     "triples",
 ]
 

@@ -12,10 +12,14 @@ from typing import Any
 from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
+    "allele-frequencies": "genomes.frequency",
     "answers": "tables.answers",
+    "graph-count": "graphs.counting",
+    "graph-degrees": "graphs.sequence",
     "mobility": "movement.recipe",
     "mobility-alerts": "movement.alerts",
     "synthetic": "tables",
+    "top-snps": "genomes.association",
 }
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""
 
