@@ -39,7 +39,15 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from . import accounting, collect, learn, mechanisms, noise, publish, query  # not audit: what is below it may import this
+    from . import (  # not audit: what is below it may import this
+        accounting,
+        collect,
+        learn,
+        mechanisms,
+        noise,
+        publish,
+        query,
+    )
     from .accounting.account import Account, unlimited
     from .accounting.bound import ROW, Bound, Unit
     from .accounting.budget import Budget, budget

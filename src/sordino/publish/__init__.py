@@ -23,12 +23,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .workloads.range_recipe import ranges
 
 _HOME: dict[str, str] = {
     "load": "loading",
+    "ranges": "workloads.range_recipe",
 }
 
-__all__ = ["load"]
+__all__ = [
+    "load",
+    "ranges",
+]
 
 
 def __getattr__(name: str) -> Any:
