@@ -1,7 +1,7 @@
 """Ways to measure a row of cells, each with its noise: a tree of groups, or the best strategy; the better one by price.
 
-**Guarantee**: a `TreeWay` counts every row once on each level that is measured, with noise of its own for each level: its
-event lists them all. A `StrategyWay` adds Gaussian noise to whole-numbered products (``strategy.py``), once. Which way
+**Guarantee**: a `TreeWay` counts every row once on each level that is measured, with noise of its own for each level:
+its event lists them all. A `StrategyWay` adds Gaussian noise to whole-numbered products (``strategy.py``), once. Which way
 is taken follows from the workload, the number of cells and the spend alone.
 """
 
@@ -19,10 +19,10 @@ from sordino.accounting.event import Event
 from sordino.accounting.events import Composed
 from sordino.mechanisms.gaussian import Gaussian
 from sordino.mechanisms.laplace import Laplace
+from sordino.publish.nested import by_fanout
+from sordino.publish.publication import Running
+from sordino.publish.spending import Spend
 
-from ..nested import by_fanout
-from ..publication import Running
-from ..spending import Spend
 from .gram import Workload
 from .range_reading import StrategyReading, TreeReading
 from .strategy import Strategy, strategy_for

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..picturing import FITTED, GROUND, INK, MUTED, NOISY, figure
+from sordino.publish.picturing import FITTED, GROUND, INK, MUTED, NOISY, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from sordino.arguments import Number, probability
+from sordino.publish.nested import Nesting, Reals, Spread, by_fanout, estimated, nonnegative
 
-from ..nested import Nesting, Reals, Spread, by_fanout, estimated, nonnegative
 from .strategy import Strategy
 
 Measured = Mapping[str, NDArray[np.int64]]

@@ -15,8 +15,7 @@ from sordino.arguments import Number, one_of, whole
 from sordino.data.account import DataAccount
 from sordino.data.metadata import Schema, Table
 from sordino.errors import ArgumentError
-
-from ..measuring import (
+from sordino.publish.measuring import (
     Axis,
     bound_of,
     bounding_of,
@@ -29,9 +28,10 @@ from ..measuring import (
     scan,
     table_of,
 )
-from ..price import Expected
-from ..publication import Publication, Running
-from ..spending import Form, Spend
+from sordino.publish.price import Expected
+from sordino.publish.publication import Publication, Running
+from sordino.publish.spending import Form, Spend
+
 from .gram import Workload
 from .range_design import Way, best_way
 from .range_reading import reach
@@ -53,12 +53,12 @@ def ranges(
     """Publish how many rows there are in any range of a column, each with an interval.
 
     A number with declared bounds is cut into `cells` equal parts, and values outside are clipped to them; a column with
-    declared keys has a cell for each, in the order in which they were declared. What is measured is chosen by the price:
-    under pure ε a tree of groups, drawn together where noise is all there is, and never below 0; else the best strategy
+    declared keys has a cell for each, in the order in which they were declared. What is measured is chosen by the
+    price: under pure ε a tree of groups, drawn together where noise is all there is, and never below 0; else the best strategy
     for all ranges (or for all prefixes, which is a cumulative distribution) of up to 1,024 cells.
 
-    **Guarantee**: rows are bounded by the unit before they are counted (``measuring.py``), and everything that leaves is
-    a function of noisy counts whose events are charged.
+    **Guarantee**: rows are bounded by the unit before they are counted (``measuring.py``), and everything that leaves
+    is a function of noisy counts whose events are charged.
     """
     schema = account.protected.schema
     return Publication(account, _recipe(schema, column, cells, workload, table))
@@ -73,8 +73,8 @@ def _recipe(schema: Schema, column: str, cells: int | None, workload: str, table
     declared = private.columns[column]
     if declared.keys is None and declared.range is None:
         raise ArgumentError(
-            f"column {column!r} has neither bounds nor keys, so its cells are not public; declare bounds(low, high) for a "
-            "number, or keys([…]) in their order",
+            f"column {column!r} has neither bounds nor keys, so its cells are not public; declare bounds(low, high) "
+            "for a number, or keys([…]) in their order",
             "SRD-P004",
         )
     if declared.keys is None and cells is None:

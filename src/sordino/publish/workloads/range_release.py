@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from sordino.arguments import Number, whole
 from sordino.errors import ArgumentError
+from sordino.publish.files import arrays_from_bytes, arrays_to_bytes, table_to_bytes
+from sordino.publish.nested import Reals
+from sordino.publish.released import Released
 
-from ..files import arrays_from_bytes, arrays_to_bytes, table_to_bytes
-from ..nested import Reals
-from ..released import Released
 from .range_reading import Measured, Reading, reach, reading_of
 
 if TYPE_CHECKING:

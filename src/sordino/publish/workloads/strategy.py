@@ -1,12 +1,12 @@
 """What to measure for a workload: a matrix of whole numbers whose noisy products with the counts answer it best.
 
 The best expected error of Gaussian noise is a convex problem: over X = AᵀA with diagonal at most 1, the least
-tr(WᵀW·X⁻¹). For multipliers d on the diagonal the best X is D^−½·(D^½·WᵀW·D^½)^½·D^−½; those that belong to the solution
-make its diagonal 1, and are found by d ← d·diag(X)², from coarse to fine. `gap` bounds how far from the optimum it is:
+tr(WᵀW·X⁻¹). For multipliers d on the diagonal the best X is D^−½·(D^½·WᵀW·D^½)^½·D^−½; those of the solution make
+its diagonal 1, and are found by d ← d·diag(X)², from coarse to fine. `gap` bounds how far from the optimum it is:
 every d is a proof, by the dual problem, that no strategy is better than tr((D^½·WᵀW·D^½)^½)²/Σd.
 
-**Guarantee**: the strategy that is used is rounded to whole numbers, and everything (sensitivity, decoding, errors) is of
-the rounded matrix. Its products with whole counts are whole, and noise is added to them in whole numbers: nothing
+**Guarantee**: the strategy that is used is rounded to whole numbers, and everything (sensitivity, decoding, errors) is
+of the rounded matrix. Its products with whole counts are whole, and noise is added to them in whole numbers: nothing
 leaks by which numbers can occur. `moves` is what one unit can change, computed exactly from the whole numbers.
 **Source**: Li et al. 2015 (the problem); Denisov, McMahan, Rush, Smith & Thakurta 2022, Theorem 3.2 (the fixed point);
 Yuan et al. 2016 (convexity).
@@ -55,8 +55,8 @@ class Strategy:
         """Return how far the products can move when one unit with at most `rows` rows changes.
 
         **Proof**: a unit's counts v ≥ 0 are whole with Σv ≤ k, so v is a mean of 0 and of k times single cells, and a
-        norm of Av, being convex, is largest at one of these: k·‖A_i‖. A unit that is replaced moves by A(v − w), largest
-        likewise at k·‖A_i − A_j‖ or k·‖A_i‖; the former is at most ‖A_i‖ + ‖A_j‖ in the norms that are not computed. ∎
+        norm of Av, being convex, is largest at one of these: k·‖A_i‖. A unit that is replaced moves by A(v − w),
+        largest likewise at k·‖A_i − A_j‖ or k·‖A_i‖; the former is at most ‖A_i‖ + ‖A_j‖ in the norms that are not computed. ∎
         """
         size = np.abs(self.matrix)
         squared = self.inner.diagonal()
