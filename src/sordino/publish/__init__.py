@@ -23,15 +23,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .workloads.margin_recipe import marginals
     from .workloads.range_recipe import ranges
 
 _HOME: dict[str, str] = {
     "load": "loading",
+    "marginals": "workloads.margin_recipe",
     "ranges": "workloads.range_recipe",
 }
 
 __all__ = [
     "load",
+    "marginals",
     "ranges",
 ]
 

@@ -12,6 +12,7 @@ from typing import Any
 from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
+    "marginals": "workloads.margin_recipe",
     "ranges": "workloads.range_recipe",
 }
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""

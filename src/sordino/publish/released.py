@@ -77,6 +77,17 @@ class Released(ABC):
         return place
 
 
+@dataclass(frozen=True)
+class Saved:
+    """The plan of a saved publication, as its manifest says it."""
+
+    manifest: Mapping[str, Any]
+
+    def said(self) -> dict[str, Any]:
+        """Return what the manifest says of the plan."""
+        return {name: value for name, value in self.manifest.items() if name not in ("version", "measured", "files")}
+
+
 def read_saved(folder: str | Path) -> tuple[dict[str, Any], dict[str, bytes]]:
     """Return manifest and files of a saved publication, after checking each file by its digest."""
     place = Path(folder)

@@ -1,8 +1,8 @@
 """Ways to measure a row of cells, each with its noise: a tree of groups, or the best strategy; the better one by price.
 
 **Guarantee**: a `TreeWay` counts every row once on each level that is measured, with noise of its own for each level:
-its event lists them all. A `StrategyWay` adds Gaussian noise to whole-numbered products (``strategy.py``), once. Which way
-is taken follows from the workload, the number of cells and the spend alone.
+its event lists them all. A `StrategyWay` adds Gaussian noise to whole-numbered products (``strategy.py``), once. Which
+way is taken follows from the workload, the number of cells and the spend alone.
 """
 
 from __future__ import annotations

@@ -54,8 +54,8 @@ def ranges(
 
     A number with declared bounds is cut into `cells` equal parts, and values outside are clipped to them; a column with
     declared keys has a cell for each, in the order in which they were declared. What is measured is chosen by the
-    price: under pure ε a tree of groups, drawn together where noise is all there is, and never below 0; else the best strategy
-    for all ranges (or for all prefixes, which is a cumulative distribution) of up to 1,024 cells.
+    price: under pure ε a tree of groups, drawn together where noise is all there is, and never below 0; else the best
+    strategy for all ranges (or for all prefixes, which is a cumulative distribution) of up to 1,024 cells.
 
     **Guarantee**: rows are bounded by the unit before they are counted (``measuring.py``), and everything that leaves
     is a function of noisy counts whose events are charged.

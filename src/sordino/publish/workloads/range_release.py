@@ -15,7 +15,7 @@ from sordino.arguments import Number, whole
 from sordino.errors import ArgumentError
 from sordino.publish.files import arrays_from_bytes, arrays_to_bytes, table_to_bytes
 from sordino.publish.nested import Reals
-from sordino.publish.released import Released
+from sordino.publish.released import Released, Saved
 
 from .range_reading import Measured, Reading, reach, reading_of
 
@@ -128,18 +128,7 @@ class Ranges(Released):
         return {MEASURED: arrays_to_bytes(self.noisy), CELLS: table_to_bytes(self.table())}
 
 
-@dataclass(frozen=True)
-class _Saved:
-    """The plan of a saved publication, as its manifest says it."""
-
-    manifest: Mapping[str, Any]
-
-    def said(self) -> dict[str, Any]:
-        """Return what the manifest says of the plan."""
-        return {name: value for name, value in self.manifest.items() if name not in ("version", "measured", "files")}
-
-
 def load(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Ranges:
     """Return a release as it was."""
     said = manifest["measured"]
-    return Ranges(_Saved(manifest), None, said["way"], said["cells"], arrays_from_bytes(files[MEASURED]))
+    return Ranges(Saved(manifest), None, said["way"], said["cells"], arrays_from_bytes(files[MEASURED]))

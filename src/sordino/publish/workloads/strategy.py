@@ -56,7 +56,8 @@ class Strategy:
 
         **Proof**: a unit's counts v ≥ 0 are whole with Σv ≤ k, so v is a mean of 0 and of k times single cells, and a
         norm of Av, being convex, is largest at one of these: k·‖A_i‖. A unit that is replaced moves by A(v − w),
-        largest likewise at k·‖A_i − A_j‖ or k·‖A_i‖; the former is at most ‖A_i‖ + ‖A_j‖ in the norms that are not computed. ∎
+        largest likewise at k·‖A_i − A_j‖ or k·‖A_i‖; the former is at most ‖A_i‖ + ‖A_j‖ in the norms that are not
+        computed. ∎
         """
         size = np.abs(self.matrix)
         squared = self.inner.diagonal()
