@@ -23,16 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .loading import load
+    from .places.map_recipe import heat_map
     from .workloads.margin_recipe import marginals
     from .workloads.range_recipe import ranges
 
 _HOME: dict[str, str] = {
+    "heat_map": "places.map_recipe",
     "load": "loading",
     "marginals": "workloads.margin_recipe",
     "ranges": "workloads.range_recipe",
 }
 
 __all__ = [
+    "heat_map",
     "load",
     "marginals",
     "ranges",

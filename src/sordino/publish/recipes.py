@@ -12,6 +12,7 @@ from typing import Any
 from sordino.arguments import one_of
 
 RECIPES: dict[str, str] = {
+    "heat_map": "places.map_recipe",
     "marginals": "workloads.margin_recipe",
     "ranges": "workloads.range_recipe",
 }

@@ -18,6 +18,7 @@ from sordino.data.account import DataAccount
 from sordino.data.metadata import Schema, Table
 from sordino.errors import ArgumentError
 from sordino.mechanisms.gaussian import Gaussian
+from sordino.publish.intervals import reach
 from sordino.publish.measuring import (
     Axis,
     bounding_of,
@@ -36,7 +37,6 @@ from sordino.publish.spending import Form, Spend
 
 from .contrasts import Columns, Parts, all_of, largest, products, summed
 from .margin_release import Margins, load, part_name
-from .range_reading import reach
 
 __all__ = ["MarginRecipe", "load", "marginals", "read"]
 
@@ -52,7 +52,8 @@ def marginals(
 ) -> Publication[Margins]:
     """Publish all marginals of `order` of the columns, or those of `sets`, with the least sum of squared errors.
 
-    A column with declared keys has a cell for each; a number with declared bounds is cut into `cells[name]` equal parts.
+    A column with declared keys has a cell for each; a number with declared bounds is cut into `cells[name]` equal
+    parts.
     Noise is Gaussian: the account's budget is one of (ε, δ), or of ρ.
 
     **Guarantee**: rows are bounded by the unit before they are counted, and everything that leaves is a function of

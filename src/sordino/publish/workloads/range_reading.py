@@ -12,9 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
-from sordino.arguments import Number, probability
 from sordino.publish.nested import Nesting, Reals, Spread, by_fanout, estimated, nonnegative
 
 from .strategy import Strategy
@@ -101,12 +99,3 @@ def reading_of(said: Mapping[str, Any], measured: Measured) -> Reading:
     if said["way"] == "tree":
         return TreeReading(int(said["cells"]), int(said["fanout"]), noise)
     return StrategyReading(Strategy(measured["strategy"]), noise[0])
-
-
-def reach(confidence: Number) -> float:
-    """Return how many standard deviations an interval takes, at least, whatever noise was added up.
-
-    Sums of Laplace draws have tails between those of a single one and those of Gaussian noise; the wider is taken.
-    """
-    sure = float(probability("confidence", confidence))
-    return max(float(ndtri((1 + sure) / 2)), -float(np.log1p(-sure)) / float(np.sqrt(2)))

@@ -15,6 +15,7 @@ from sordino.arguments import Number, one_of, whole
 from sordino.data.account import DataAccount
 from sordino.data.metadata import Schema, Table
 from sordino.errors import ArgumentError
+from sordino.publish.intervals import reach
 from sordino.publish.measuring import (
     Axis,
     bound_of,
@@ -34,7 +35,6 @@ from sordino.publish.spending import Form, Spend
 
 from .gram import Workload
 from .range_design import Way, best_way
-from .range_reading import reach
 from .range_release import Ranges, load
 
 __all__ = ["RangeRecipe", "load", "ranges", "read"]

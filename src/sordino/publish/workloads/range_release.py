@@ -14,10 +14,11 @@ import pyarrow as pa
 from sordino.arguments import Number, whole
 from sordino.errors import ArgumentError
 from sordino.publish.files import arrays_from_bytes, arrays_to_bytes, table_to_bytes
+from sordino.publish.intervals import reach
 from sordino.publish.nested import Reals
 from sordino.publish.released import Released, Saved
 
-from .range_reading import Measured, Reading, reach, reading_of
+from .range_reading import Measured, Reading, reading_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
