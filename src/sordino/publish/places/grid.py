@@ -94,8 +94,8 @@ class Grid:
     def bound(self, *, groups: bool) -> Bound:
         """Return what one unit can change in the counts of cells, or of `groups` of them.
 
-        **Proof**: a unit adds v ≥ 0 with ‖v‖₁ ≤ k. If sites count, no cell has more than 1 of it, so ‖v‖₂² ≤ k; in groups
-        and for rows one part may have all, so ‖v‖₂² ≤ k². ∎
+        **Proof**: a unit adds v ≥ 0 with ‖v‖₁ ≤ k. If sites count, no cell has more than 1 of it, so ‖v‖₂² ≤ k; in
+        groups and for rows one part may have all, so ‖v‖₂² ≤ k². ∎
         """
         k = self.most
         largest = k if groups or self.sites is None else 1
