@@ -1,11 +1,12 @@
 """How a map is measured: blocks of 4 × 4, 16 × 16 … cells beside the cells, or regions that are split where it pays.
 
 **Guarantee** (fixed): every partition is one vector of counts, each row or site is in one region of each; the event
-lists the noise of all. **Guarantee** (adaptive): which regions the next partition has depends on noisy counts alone, and each
-is again one vector with noise of its own. The claim is what was said, and an account in memory with exactly that
-grants each round.
+lists the noise of all. **Guarantee** (adaptive): which regions the next partition has depends on noisy counts alone,
+and each is again one vector with noise of its own. The claim is what was said, and an account in memory with exactly
+that grants each round.
 **Source**: Hay et al. 2010 for the levels; Cormode et al. 2012 for shares that grow towards the cells; the stopping by
-noisy counts is in the spirit of Zhang, Xiao & Xie 2016 (PrivTree), with all regions measured in each round instead of a decaying bias, so that nothing but the Laplace mechanism is to be proven.
+noisy counts is in the spirit of Zhang, Xiao & Xie 2016 (PrivTree), with all regions measured in each round instead of
+a decaying bias, so that nothing but the Laplace mechanism is to be proven.
 """
 
 from __future__ import annotations

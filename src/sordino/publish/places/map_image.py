@@ -19,9 +19,9 @@ _WIDEST = 1024
 
 
 def shades(cells: Reals) -> Reals:
-    """Return how strong each cell's colour is, from 0 to 1: the logarithm of its estimate, to the largest."""
+    """Return how strong each cell's colour is, from 0 to 1: the root of its estimate, to the largest."""
     most = float(cells.max(initial=1.0))
-    found: Reals = np.log1p(np.maximum(cells, 0.0)) / np.log1p(max(most, 1.0))
+    found: Reals = np.sqrt(np.maximum(cells, 0.0) / max(most, 1.0))
     return found
 
 

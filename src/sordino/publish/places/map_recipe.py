@@ -46,11 +46,10 @@ def heat_map(
     With `sites`, people are counted instead: each once in a cell, in at most so many cells. `method` is "hierarchy"
     (blocks of cells are counted too, and all is made to add up, with no cell below 0), "grid" (each cell by itself), or
     "quadtree" (regions are split where noisy counts are large). Cells whose interval is as wide as `uncertain` times
-    the estimate look different, and so do those below `suppress`, whose number is not
-    told.
+    the estimate look different, and so do those below `suppress`, whose number is not told.
 
-    **Guarantee**: rows outside of the box count nowhere; the others are bounded by the unit before they are counted, and
-    everything that leaves is a function of noisy counts whose events are charged (``map_design.py``).
+    **Guarantee**: rows outside of the box count nowhere; the others are bounded by the unit before they are counted,
+    and everything that leaves is a function of noisy counts whose events are charged (``map_design.py``).
     """
     plain = {"box": list(box), "cells": list(cells), "sites": sites, "method": method}
     shown = {"uncertain": uncertain, "suppress": suppress, "table": table}

@@ -34,9 +34,10 @@ class Workload:
     def gram(self) -> Reals:
         """Return WᵀW: in how many queries each two cells are together."""
         place = np.arange(1, self.cells + 1, dtype=float)
-        last = self.cells + 1 - np.maximum.outer(place, place)
+        last: Reals = self.cells + 1 - np.maximum.outer(place, place)
         if self.kind == "ranges":
-            return np.minimum.outer(place, place) * last
+            last *= np.minimum.outer(place, place)
+            return last
         if self.kind == "prefixes":
             return last
         return np.eye(self.cells) if self.kind == "cells" else np.ones((self.cells, self.cells))
@@ -65,7 +66,10 @@ class Product:
 
     def gram(self) -> Reals:
         """Return the Kronecker product of the parts' Gram matrices."""
-        return reduce(np.kron, (part.gram() for part in self.parts))
+        found = np.ones((1, 1))
+        for part in self.parts:
+            found = np.kron(found, part.gram())
+        return found
 
 
 def lower_bound(gram: Reals, queries: int) -> float:

@@ -49,7 +49,8 @@ class Strategy:
     def inner(self) -> Reals:
         """AᵀA, exactly: each of its numbers is whole and below 2⁵³, and so is each partial sum."""
         real = self.matrix.astype(float)
-        return real.T @ real
+        found: Reals = real.T @ real
+        return found
 
     def moves(self, rows: int, unit: Unit, neighbours: Neighbours) -> Bound:
         """Return how far the products can move when one unit with at most `rows` rows changes.
@@ -78,7 +79,8 @@ class Strategy:
     @cached_property
     def covariance(self) -> Reals:
         """The covariance of decoded cells, for noise of variance 1 on each product."""
-        return np.linalg.inv(self.inner)
+        found: Reals = np.linalg.inv(self.inner)
+        return found
 
     def decoded(self, noisy: NDArray[np.int64]) -> Reals:
         """Return the unbiased estimate of the counts of least variance."""
@@ -91,8 +93,8 @@ class Strategy:
         **Source**: Beck & Teboulle 2009. The noise is spread evenly over the products, so nearness is measured there.
         """
         rate = 1 / float(np.linalg.eigvalsh(self.inner)[-1])
-        found = previous = np.maximum(plain, 0.0)
-        ahead, pace = found, 1.0
+        found: Reals = np.maximum(plain, 0.0)
+        previous, ahead, pace = found, found, 1.0
         for _ in range(_FITTING_STEPS):
             found = np.maximum(ahead - rate * (self.inner @ (ahead - plain)), 0.0)
             faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
