@@ -146,7 +146,7 @@ def _drawn_together(parent: NDArray[np.int64], totals: Reals, values: Reals, var
     distance = values + missing[parent] * variances - equal
     energy = np.bincount(parent, distance**2 / variances, size)
     free = np.maximum(np.bincount(parent, minlength=size) - 3.0, 0.0)
-    kept = np.maximum(1 - free / np.maximum(energy, np.finfo(float).tiny), 0.0)
+    kept = 1 - free / np.maximum(np.maximum(energy, free), np.finfo(float).tiny)
     moved: Reals = equal + kept[parent] * distance
     return moved
 

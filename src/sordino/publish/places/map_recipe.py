@@ -51,7 +51,7 @@ def heat_map(
     **Guarantee**: rows outside of the box count nowhere; the others are bounded by the unit before they are counted,
     and everything that leaves is a function of noisy counts whose events are charged (``map_design.py``).
     """
-    plain = {"box": list(box), "cells": list(cells), "sites": sites, "method": method}
+    plain: dict[str, Any] = {"box": box, "cells": cells, "sites": sites, "method": method}
     shown = {"uncertain": uncertain, "suppress": suppress, "table": table}
     recipe = _recipe(account.protected.schema, latitude, longitude, {**plain, **shown})
     return Publication(account, recipe)
@@ -124,7 +124,7 @@ def _recipe(schema: Schema, latitude: str, longitude: str, said: Mapping[str, An
 
 
 def _box(box: Sequence[Number]) -> tuple[Range, Range]:
-    if len(box) != 4:
+    if isinstance(box, str) or not hasattr(box, "__len__") or len(box) != 4:
         raise ArgumentError("box must be four numbers: west, south, east, north", "SRD-P402")
     west, south, east, north = (rational("box", each, least=-360, most=360) for each in box)
     if not (west < east and south < north):
@@ -137,7 +137,7 @@ def _box(box: Sequence[Number]) -> tuple[Range, Range]:
 
 
 def _pair(cells: Sequence[int]) -> Sequence[int]:
-    if isinstance(cells, int) or len(cells) != 2:
+    if isinstance(cells, str) or not hasattr(cells, "__len__") or len(cells) != 2:
         raise ArgumentError("cells must be two whole numbers: rows and columns", "SRD-P402")
     return cells
 

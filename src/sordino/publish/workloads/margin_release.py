@@ -48,7 +48,12 @@ class Margins(Released):
         """Return the unbiased estimate of the marginal of these columns, in this order."""
         places = self._places(names)
         ordered = tuple(sorted(places))
-        found = self.parts.marginal(ordered, {part: self.noisy[part_name(part)] for part in self.parts.all})
+        # Files keep the total as an array of one number, in one dimension.
+        shaped = {
+            part: self.noisy[part_name(part)].reshape([self.parts.sizes[each] for each in part])
+            for part in self.parts.all
+        }
+        found = self.parts.marginal(ordered, shaped)
         return np.transpose(found, [ordered.index(each) for each in places])
 
     def marginal(self, *names: str) -> Reals:
