@@ -10,6 +10,7 @@ What they share, from the ground up:
     files.py        arrays and tables as bytes
     publication.py  a recipe for an account: price, plan, run
     picturing.py    what all drawings share
+    nested.py       noisy counts of cells and of groups of cells, made into one estimate; intervals.py: how far off
     recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
 Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/`` (maps,
