@@ -50,6 +50,8 @@ OWN_ENVIRONMENT = (
     "sordino_numbers",
     "sordino_teachers",
     "sordino_training",
+    "sordino_workloads",
+    "workload_peers",
     "bare_commits",
     "torch_plain",
     "duckdb",

@@ -34,6 +34,7 @@ ROOMS = (
     "collect_streams",
     "collect_alerts",
     "collect_intake",
+    "publish_workloads",
 )
 
 GROUPS = {"all": ROOMS, "collect": tuple(room for room in ROOMS if room.startswith("collect_"))}
