@@ -10,10 +10,10 @@ from workload_data import are_there
 
 NOTES = """\
 Root mean square errors over 2,000 ranges of 4,096 cells and 1,000 boxes of 256 × 256, pure ε, as shares of all rows, on
-the histograms of DPBench; means of 12 runs (2-D: 6). Peers are written from their papers in `bench/sides`. The trees
-among them are held against the average variance that Qardaji, Yang and Li print (2013), within 5 %; the likeness of DAWA
-and PrivTree are not held against a published figure. HB is without its root. Strategies are judged by their expected
-error against the singular-value bound, which no strategy beats; marginals against ResidualPlanner's closed form.
+the histograms of DPBench; means of 12 runs. Peers are written from their papers in `bench/sides`. The trees among them
+are held against the average variance that Qardaji, Yang and Li print (2013), within 5 %; the likeness of DAWA and
+PrivTree are not held against a published figure. HB is without its root. Strategies are judged by their expected error
+against the singular-value bound, which no strategy beats; marginals against ResidualPlanner's closed form.
 """
 """What the page of documentation says above this room's table."""
 
@@ -33,7 +33,7 @@ def cases() -> list[Case]:
         calls = Call(OURS, "ranges", asked), Call(THEIRS, "ranges", asked)
         found.append(Case(f"2,000 ranges, ε = {epsilon}", *calls, ranges(most), repeats=1))
     for method in ("hierarchy", "quadtree"):
-        asked = {"epsilon": 0.1, "runs": 6}
+        asked = {"epsilon": 0.1, "runs": 12}
         calls = Call(OURS, "boxes", {**asked, "method": method}), Call(THEIRS, "boxes", asked)
         found.append(Case(f"1,000 boxes, ε = 0.1, {method}", *calls, boxes, repeats=1))
     for kind in ("ranges", "prefixes"):

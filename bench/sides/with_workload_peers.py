@@ -1,7 +1,7 @@
 """What others do for ranges and boxes, from their papers: no package ships them. Noise is NumPy's.
 
 Identity; the binary tree of Hay et al. 2010; HB, the tree whose fan-out follows from the number of cells (Qardaji, Yang
-& Li 2013), without its root; a likeness of DAWA (Li, Hay & Miklau 2014): intervals of power-of-two lengths are merged by
+& Li 2013), without its root; a likeness of DAWA (Li, Hay & Miklau 2014): intervals of lengths 1, 2, 4 … are merged by
 noisy deviation for a quarter of ε, then counted by a tree; uniform grid (Qardaji et al. 2013); quadtree with least
 squares (Cormode et al. 2012); PrivTree (Zhang, Xiao & Xie 2016); ResidualPlanner's closed form (Xiao et al. 2023).
 """
@@ -69,13 +69,13 @@ def fanout_of(cells: int) -> int:
 
 
 def average_variance(cells: int, fanout: int) -> float:
-    """Return Qardaji et al.'s average over all ranges without least squares, in units of 2/ε²: (b − 1)h³ − 2(b + 1)h²/3."""
+    """Return Qardaji et al.'s average over all ranges, before least squares, in 2/ε²: (b − 1)h³ − 2(b + 1)h²/3."""
     height = math.ceil(math.log(cells) / math.log(fanout) - 1e-9)
     return (fanout - 1) * height**3 - 2 * (fanout + 1) * height**2 / 3
 
 
 def merged(cells: Reals, epsilon: float) -> Reals:
-    """Return a DAWA-like estimate. The noise of costs is Lap(2/ε₁), less than its proof asks for: to its favour."""
+    """Return a DAWA-like estimate. Costs have noise of scale 2/ε₁, as in its authors' program."""
     first, second, size = epsilon / 4, 3 * epsilon / 4, len(cells)
     costs = {}
     for length in [2**each for each in range(int(math.log2(size)) + 1)]:
@@ -90,7 +90,7 @@ def merged(cells: Reals, epsilon: float) -> Reals:
         for length, (step, cost) in costs.items():
             if length > end:
                 break
-            if (end - length) % step == 0 and (value := best[end - length] + cost[(end - length) // step]) < best[end]:
+            if (end - length) % step == 0 and (value := best[end - length] + cost[(end - length) // step]) <= best[end]:
                 best[end], back[end] = value, length
     cuts = [size]
     while cuts[-1] > 0:
@@ -98,7 +98,7 @@ def merged(cells: Reals, epsilon: float) -> Reals:
     starts = np.array(cuts[::-1])
     sums, lengths = np.add.reduceat(cells, starts[:-1]), np.diff(starts)
     known = tree(sums, 16 if len(sums) > 64 else max(2, len(sums)), second, root=False)
-    return np.repeat(np.maximum(known, 0) / lengths, lengths)
+    return np.repeat(known / lengths, lengths)
 
 
 def uniform_grid(cells: Reals, epsilon: float) -> Reals:

@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from .map_recipe import MapRecipe, QuadtreeRecipe
 
 Noise = Laplace | Gaussian
-_GROWTH = Fraction(5, 4)
+_GROWTH = Fraction(4, 3)
 """How much larger a share each finer partition has."""
-_SPLIT = 2.0
+_SPLIT = 4.0
 """A region is split if its estimate is more than so many standard deviations of the next noise."""
 
 

@@ -49,7 +49,7 @@ class MapReading:
     @cached_property
     def fitted(self) -> Reals:
         """The estimate of each region of the finest partition that is at least 0."""
-        return nonnegative(self.nesting, self._levels, self._variances, smooth=True)[0]
+        return nonnegative(self.nesting, self._levels, self._variances)[0]
 
     @property
     def _levels(self) -> list[Reals]:

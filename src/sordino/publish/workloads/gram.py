@@ -66,9 +66,9 @@ class Product:
 
     def gram(self) -> Reals:
         """Return the Kronecker product of the parts' Gram matrices."""
-        found = np.ones((1, 1))
+        found: Reals = np.ones((1, 1))
         for part in self.parts:
-            found = np.kron(found, part.gram())
+            found = np.asarray(np.kron(found, part.gram()), dtype=np.float64)
         return found
 
 

@@ -79,7 +79,7 @@ class Strategy:
     @cached_property
     def covariance(self) -> Reals:
         """The covariance of decoded cells, for noise of variance 1 on each product."""
-        found: Reals = np.linalg.inv(self.inner)
+        found: Reals = np.asarray(np.linalg.inv(self.inner), dtype=np.float64)
         return found
 
     def decoded(self, noisy: NDArray[np.int64]) -> Reals:
