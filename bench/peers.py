@@ -52,6 +52,8 @@ OWN_ENVIRONMENT = (
     "sordino_tables",
     "sordino_teachers",
     "sordino_training",
+    "sordino_workloads",
+    "workload_peers",
     "bare_commits",
     "torch_plain",
     "duckdb",

@@ -36,6 +36,7 @@ ROOMS = (
     "collect_intake",
     "publish_mobility",
     "publish_tables",
+    "publish_workloads",
 )
 
 GROUPS = {"all": ROOMS} | {

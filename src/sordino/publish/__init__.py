@@ -10,6 +10,7 @@ What they share, from the ground up:
     files.py        arrays and tables as bytes
     publication.py  a recipe for an account: price, plan, run
     picturing.py    what all drawings share
+    nested.py       noisy counts of cells and of groups of cells, made into one estimate; intervals.py: how far off
     recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
 Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/``
@@ -46,12 +47,14 @@ _HOME: dict[str, str] = {
     "frequencies": "genomes.frequency",
     "genotypes": "genomes.frequency",
     "graph": "graphs.counting",
+    "heat_map": "places.map_recipe",
     "load": "loading",
-    "marginals": "tables.workload",
+    "marginals": "workloads.margin_recipe",
     "mobility": "movement.recipe",
     "mobility_alerts": "movement.alerts",
     "never": "tables.constraints",
     "pairs": "tables.workload",
+    "ranges": "workloads.range_recipe",
     "stars": "graphs.counting",
     "synthetic": "tables.recipe",
     "those": "tables.answers",
@@ -71,12 +74,14 @@ __all__ = [
     "frequencies",
     "genotypes",
     "graph",
+    "heat_map",
     "load",
     "marginals",
     "mobility",
     "mobility_alerts",
     "never",
     "pairs",
+    "ranges",
     "stars",
     "synthetic",
     "those",

@@ -16,8 +16,10 @@ RECIPES: dict[str, str] = {
     "answers": "tables.answers",
     "graph-count": "graphs.counting",
     "graph-degrees": "graphs.sequence",
+    "marginals": "workloads.margin_recipe",
     "mobility": "movement.recipe",
     "mobility-alerts": "movement.alerts",
+    "ranges": "workloads.range_recipe",
     "synthetic": "tables",
     "top-snps": "genomes.association",
 }
