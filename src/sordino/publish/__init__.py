@@ -12,7 +12,7 @@ What they share, from the ground up:
     picturing.py    what all drawings share
     recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
-Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/`` (maps,
+Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchies/`` (trees of places), ``places/`` (maps,
 mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
 """
 
@@ -22,13 +22,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .hierarchies.recipe import hierarchy
+    from .hierarchies.tree import tree
     from .loading import load
 
 _HOME: dict[str, str] = {
+    "hierarchy": "hierarchies.recipe",
     "load": "loading",
+    "tree": "hierarchies.tree",
 }
 
-__all__ = ["load"]
+__all__ = ["hierarchy", "load", "tree"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,9 @@ from typing import Any
 
 from sordino.arguments import one_of
 
-RECIPES: dict[str, str] = {}
+RECIPES: dict[str, str] = {
+    "hierarchy": "hierarchies.plain",
+}
 """From a recipe's name to its module, which has `read(protected, plain)` and `load(manifest, files)`."""
 
 

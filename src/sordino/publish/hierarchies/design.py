@@ -1,0 +1,126 @@
+"""A hierarchy with its noise: what is measured on every level, and what is made of it.
+
+One pass of the engine counts every cell of every leaf; the counts of upper levels, and of coarser queries, are sums of
+these whole numbers. Each level's answer to each query then gets discrete Gaussian noise of its own.
+
+**Guarantee**: all measurements together are the list of events, fixed beforehand. What is released besides is computed
+from them and from what is public.
+**Proof** that one bound holds for each of them: a unit's rows add a vector v ≥ 0 of whole numbers to the leaves' cells,
+and adding up cells keeps ‖v‖₁ and v ≥ 0, from which the bound was derived (``measuring.bound_of``). ∎
+**Source**: Abowd et al. 2022 (TopDown); Canonne, Kamath, Steinke 2020, Theorem 14 and Proposition 5 (the noise).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sordino import noise
+from sordino.accounting.bound import Bound
+from sordino.accounting.event import Event
+from sordino.accounting.events import Composed
+from sordino.accounting.neighbours import Neighbours
+from sordino.arguments import Number
+from sordino.mechanisms.gaussian import DiscreteGaussian
+from sordino.publish.measuring import counts, marginal, scan, table_of
+from sordino.publish.price import Expected
+from sordino.publish.publication import Running
+from sordino.query.model.bounding import Bounding
+
+from .contrasts import Columns, Contrasts, summed
+from .integers import whole_tables
+from .least_squares import LeastSquares
+from .release import Cell, PlaceTables
+from .widths import half_widths
+
+if TYPE_CHECKING:
+    from .recipe import HierarchyRecipe
+
+
+@dataclass(frozen=True)
+class HierarchyDesign:
+    """Everything that one hierarchy runs."""
+
+    recipe: HierarchyRecipe
+    bound: Bound
+    bounding: Bounding
+    noise: tuple[tuple[DiscreteGaussian | None, ...], ...]
+    """Levels × queries; None where a query is not asked."""
+
+    def event(self) -> Event:
+        """Return the measurements of all levels and queries."""
+        events = tuple(mechanism.event(self.bound) for _, _, mechanism in self._measured())
+        return events[0] if len(events) == 1 else Composed(events)
+
+    def expected(self, confidence: Number) -> tuple[Expected, ...]:
+        """Return, for each level and query, half the width of an interval around an unbiased estimate."""
+        found = []
+        for level, name in enumerate(self.recipe.tree.levels):
+            for (query, columns), mechanism in zip(self.recipe.queries, self.noise[level], strict=True):
+                variances = self.solver.variances_of(level, columns)
+                own = None if mechanism is None else mechanism.variance_of_error
+                typical = np.sqrt(np.mean(half_widths(variances, own, float(confidence)) ** 2))
+                measure = f"half the width of a {100 * float(confidence):g} % interval of an unbiased estimate, in a typical place"
+                found.append(Expected(f"{name}: {query}", float(typical), measure))
+        return tuple(found)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return what is not counted, and what is not protected."""
+        said = ["rows at places, or with values, that are not listed are counted nowhere"]
+        if self.bound.neighbours is not Neighbours.ADD_REMOVE:
+            said.append(f"how many {self.bound.unit.name}s there are in all is not protected")
+        return tuple(said)
+
+    def run(self, running: Running) -> PlaceTables:
+        """Count the leaves' cells, measure every level, and make both kinds of tables."""
+        recipe = self.recipe
+        task = marginal(scan(table_of(recipe.schema, recipe.table)), recipe.axes, self.bounding)
+        exact = counts(running.data.compute, task, noise.uniform(2**62))  # type: ignore[attr-defined]
+        measurements = self.measure(running, exact.reshape(recipe.tree.sizes[-1], -1))
+        running.stage("fitting")
+        whole = whole_tables(self.solver.estimates(measurements), recipe.tree.first_children)[-1]
+        running.stage("writing")
+        return PlaceTables(
+            running.plan, None, recipe.tree, self.cells, dict(recipe.queries), self.solver, tuple(measurements), whole
+        )
+
+    def measure(self, running: Running, leaves: NDArray[np.int64]) -> list[Mapping[Columns, NDArray[np.int64]]]:
+        """Return the noisy counts of every level and query from the exact counts of the leaves (leaves × cells)."""
+        exact = self.recipe.tree.summed(leaves)
+        found: list[dict[Columns, NDArray[np.int64]]] = [{} for _ in exact]
+        for level, query, mechanism in self._measured():
+            counted = summed(exact[level], self.shape, query)
+            found[level][query] = running.release(mechanism, self.bound, counted)
+            running.stage("measuring")
+        return list(found)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of values in each column."""
+        return tuple(axis.size for axis in self.recipe.axes[1:])
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """For each column its name and what its values are called."""
+        known = table_of(self.recipe.schema, self.recipe.table).columns
+        return tuple(Cell.of(axis, known[axis.name], dict(self.recipe.bins)) for axis in self.recipe.axes[1:])
+
+    @cached_property
+    def solver(self) -> LeastSquares:
+        """Least squares for measurements with this noise."""
+        variances: list[dict[Columns, float]] = [{} for _ in self.recipe.tree.levels]
+        for level, query, mechanism in self._measured():
+            variances[level][query] = mechanism.variance_of_error
+        tree = self.recipe.tree
+        return LeastSquares(tree.first_children, tree.sizes[-1], Contrasts(self.shape), variances)
+
+    def _measured(self) -> Iterator[tuple[int, Columns, DiscreteGaussian]]:
+        for level, row in enumerate(self.noise):
+            for (_, query), mechanism in zip(self.recipe.queries, row, strict=True):
+                if mechanism is not None:
+                    yield level, query, mechanism
