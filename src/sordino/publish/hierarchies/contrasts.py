@@ -43,9 +43,11 @@ class Contrasts:
     @cached_property
     def kind_of(self) -> NDArray[np.int64]:
         """For each coefficient its kind."""
-        places = np.indices(self.shape).reshape(len(self.shape), -1) > 0
-        bits: NDArray[np.int64] = np.asarray((places.T @ (1 << np.arange(len(self.shape)))), np.int64).reshape(-1)
-        return bits if len(self.shape) else np.zeros(1, np.int64)
+        found = np.zeros(self.shape, np.int64)
+        for column, size in enumerate(self.shape):
+            ahead = [1] * (len(self.shape) - 1 - column)
+            found += ((np.arange(size) > 0) << column).reshape(-1, *ahead)
+        return found.reshape(-1)
 
     def seen_by(self, query: Columns) -> NDArray[np.int64]:
         """Return the kinds that a query sees."""

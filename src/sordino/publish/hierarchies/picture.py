@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .release import PlaceTables
 
 _COLOURS = ("#3f74b5", "#c2571a", "#4a8c5c", "#8a5aa8", "#a8862c", "#5b6170")
+_DASHES = (0, (4, 3))
 _MOST_POINTS = 4_000
 _CONFIDENCE = 0.95
 
@@ -31,7 +32,8 @@ def draw(tables: PlaceTables) -> Figure:
     for number, (level, axes) in enumerate(zip(levels, rows, strict=True)):
         _level(axes, tables, number)
         axes.set_ylabel(f"{level}\n{tables.tree.sizes[number]:,} places", color=INK, fontsize=9)
-    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False, fontsize=9)
+    rows[0].plot([], [], color=MUTED, lw=1, ls=_DASHES, label="its own noise alone")
+    rows[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5, frameon=False, fontsize=9)
     rows[-1].set_xlabel("people in the place (whole numbers, as released)", color=INK)
     page.supylabel(f"half the width of a {100 * _CONFIDENCE:g} % interval, in people", fontsize=9, color=MUTED)
     return page
@@ -48,9 +50,9 @@ def _level(axes: Any, tables: PlaceTables, number: int) -> None:
         own = tables.solver.noise[number].get(columns)
         if own is not None:
             alone = half_widths(np.array([own]), own, _CONFIDENCE)[0]
-            axes.axhline(alone, color=colour, lw=1, ls=(0, (4, 3)), alpha=0.8)
+            axes.axhline(alone, color=colour, lw=1, ls=_DASHES, alpha=0.8)
     axes.set_xscale("log")
-    axes.set_yscale("log")
+    axes.set_ylim(0)
     axes.tick_params(colors=MUTED, labelsize=8)
     axes.grid(color=GROUND, lw=0.8)
     axes.set_axisbelow(True)

@@ -97,8 +97,9 @@ def tree(places: Any, levels: Sequence[str]) -> Tree:
     order = np.lexsort([codes for codes, _ in reversed(columns)])
     rows = np.stack([codes for codes, _ in columns])[:, order]
     found, parents, numbers = [], [], np.zeros(rows.shape[1], np.int64)
+    begins = np.zeros(rows.shape[1], np.bool_)
     for place, (_, values) in enumerate(columns):
-        begins = np.diff(rows[place], prepend=-1) != 0
+        begins = begins | (np.diff(rows[place], prepend=-1) != 0)
         first = np.flatnonzero(begins)
         if len(first) > len(values):
             _refuse_two_parents(names[place - 1], names[place], values, rows[place][first])
