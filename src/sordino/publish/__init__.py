@@ -12,8 +12,8 @@ What they share, from the ground up:
     picturing.py    what all drawings share
     recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
-Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchies/`` (trees of places), ``places/`` (maps,
-mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
+Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchies/`` (trees of places), ``places/``
+(maps, mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
 """
 
 from __future__ import annotations

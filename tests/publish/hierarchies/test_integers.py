@@ -68,13 +68,15 @@ def test_many_families_of_one_size_are_worked_on_in_parts(monkeypatch: pytest.Mo
 
 
 def test_totals_first_are_as_near_as_any_that_add_up() -> None:
-    """Against going through all tables of a small family: totals are the nearest, and nothing else is as near by much."""
+    """Against all tables of a small family: totals are the nearest, and no others with these are much nearer."""
     dice = np.random.default_rng(5)
     for _ in range(20):
         parent = dice.integers(0, 4, 2)
         given = dice.normal(1.0, 1.5, (2, 2))
         found = family(given[None], parent[None])[0]
-        every = [np.array([[a, b], [parent[0] - a, parent[1] - b]]) for a, b in product(*(range(n + 1) for n in parent))]
+        every = [
+            np.array([[a, b], [parent[0] - a, parent[1] - b]]) for a, b in product(*(range(n + 1) for n in parent))
+        ]
         totals = given.sum(axis=1)
         nearest = min(((each.sum(axis=1) - totals) ** 2).sum() for each in every)
         assert ((found.sum(axis=1) - totals) ** 2).sum() == pytest.approx(nearest, abs=1e-9)

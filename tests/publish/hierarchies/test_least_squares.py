@@ -35,7 +35,7 @@ def design_matrix(
     groups = [[[leaf] for leaf in range(leaves)]]
     for first in reversed(firsts):
         ends = [*first[1:], len(groups[0])]
-        groups.insert(0, [sum(groups[0][a:b], []) for a, b in zip(first, ends, strict=True)])
+        groups.insert(0, [[leaf for each in groups[0][a:b] for leaf in each] for a, b in zip(first, ends, strict=True)])
     rows, variances = [], []
     for level, asked in zip(groups, noise, strict=True):
         for query, variance in asked.items():
@@ -100,7 +100,8 @@ def test_a_measurement_that_is_left_out_makes_no_estimate_better() -> None:
     more: list[dict[Any, float]] = [some[0], {**some[1], (): 2.0}]
     for query in ((), (0,), (0, 1)):
         less, better = (
-            LeastSquares((np.array([0, 2]),), 5, Contrasts((2, 3)), noise).variances_of(1, query) for noise in (some, more)
+            LeastSquares((np.array([0, 2]),), 5, Contrasts((2, 3)), noise).variances_of(1, query)
+            for noise in (some, more)
         )
         assert (better <= less + 1e-12).all()
         assert (better <= more[1].get(query, np.inf)).all()

@@ -27,7 +27,12 @@ def test_places_of_one_parent_stand_together_in_the_order_in_which_they_come() -
 
 def test_a_level_alone_is_a_tree_and_tables_of_all_kinds_are_read() -> None:
     assert so.publish.tree({"city": ["Oslo", "Rome"]}, ["city"]).first_children == ()
-    frames = (pa.table(PLACES), pd.DataFrame(PLACES), {**PLACES, "more": [1] * 6}, pa.table(PLACES).take([0, 0, *range(6)]))
+    frames = (
+        pa.table(PLACES),
+        pd.DataFrame(PLACES),
+        {**PLACES, "more": [1] * 6},
+        pa.table(PLACES).take([0, 0, *range(6)]),
+    )
     assert {so.publish.tree(each, LEVELS) for each in frames} == {country()}
 
 

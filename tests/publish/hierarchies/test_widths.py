@@ -12,13 +12,13 @@ from sordino.publish.hierarchies.widths import half_widths
 @pytest.mark.parametrize("variance", [0.05, 0.3, 1.0, 4.0, 20.0])
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])
 def test_one_draw_alone_is_covered_exactly(variance: float, confidence: float) -> None:
-    width = half_widths(np.array([variance]), variance, confidence)[0]
     steps = np.arange(-200, 201)
     chances = np.exp(-(steps**2) / (2 * variance))
     chances /= chances.sum()
-    covered = chances[np.abs(steps) <= width + 1e-3].sum()
-    less = chances[np.abs(steps) <= width - 1 + 1e-3].sum()
-    assert covered >= confidence > less
+    width = half_widths(np.array([chances @ steps**2]), variance, confidence)[0]
+    assert width == pytest.approx(round(width), abs=1e-3)
+    assert chances[np.abs(steps) <= round(width)].sum() >= confidence - 1e-9
+    assert width < 0.5 or chances[np.abs(steps) <= round(width) - 1].sum() < confidence
 
 
 def test_noise_that_is_large_or_not_there_is_normal() -> None:
@@ -33,6 +33,8 @@ def test_mixed_draws_are_covered_as_often_as_said(weight: float) -> None:
     variance = weight * own
     width = half_widths(np.array([variance]), own, 0.95)[0]
     dice = np.random.default_rng(7)
-    drawn = noise.DiscreteGaussian(own).draw(200_000) * weight + dice.normal(0, np.sqrt(variance * (1 - weight)), 200_000)
+    drawn = noise.DiscreteGaussian(own).draw(200_000) * weight + dice.normal(
+        0, np.sqrt(variance * (1 - weight)), 200_000
+    )
     assert np.mean(np.abs(drawn) <= width) == pytest.approx(0.95, abs=0.003)
     assert np.mean(np.abs(drawn) <= 0.7 * width) < 0.92

@@ -53,7 +53,8 @@ class Contrasts:
         """Return the kinds that a query sees."""
         outside = ~sum(1 << column for column in query)
         kinds = np.arange(self.kinds)
-        return kinds[kinds & outside == 0]
+        seen: NDArray[np.int64] = kinds[kinds & outside == 0]
+        return seen
 
     def places_of(self, query: Columns) -> NDArray[np.int64]:
         """Return the places of a query's coefficients among all, in the order of its own."""
@@ -72,9 +73,7 @@ class Contrasts:
         """
         found = np.zeros(self.kinds)
         for kind in self.seen_by(query).tolist():
-            parts = (
-                1 - 1 / self.shape[column] if kind >> column & 1 else 1 / self.shape[column] for column in query
-            )
+            parts = (1 - 1 / self.shape[column] if kind >> column & 1 else 1 / self.shape[column] for column in query)
             found[kind] = self.times(query) ** 2 * math.prod(parts)
         return found
 

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,10 +33,10 @@ from sordino.publish.price import Expected
 from sordino.publish.publication import Running
 from sordino.query.model.bounding import Bounding
 
-from .contrasts import Columns, Contrasts, summed
+from .contrasts import Columns, summed
 from .integers import whole_tables
 from .least_squares import LeastSquares
-from .release import Cell, PlaceTables
+from .release import Cell, PlaceTables, solver_of
 from .widths import half_widths
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ class HierarchyDesign:
 
     def expected(self, confidence: Number) -> tuple[Expected, ...]:
         """Return, for each level and query, half the width of an interval around an unbiased estimate."""
-        found = []
+        found, sure = [], f"{100 * float(confidence):g} %"
+        measure = f"half the width of a {sure} interval of an unbiased estimate, in a typical place"
         for level, name in enumerate(self.recipe.tree.levels):
-            for (query, columns), mechanism in zip(self.recipe.queries, self.noise[level], strict=True):
-                variances = self.solver.variances_of(level, columns)
-                own = None if mechanism is None else mechanism.variance_of_error
-                typical = np.sqrt(np.mean(half_widths(variances, own, float(confidence)) ** 2))
-                measure = f"half the width of a {100 * float(confidence):g} % interval of an unbiased estimate, in a typical place"
+            for query, columns in self.recipe.queries:
+                variances, own = self.solver.variances_of(level, columns), self.sigmas[level].get(columns)
+                widths = half_widths(variances, None if own is None else float(own), float(confidence))
+                typical = np.sqrt(np.mean(widths**2))
                 found.append(Expected(f"{name}: {query}", float(typical), measure))
         return tuple(found)
 
@@ -86,7 +87,7 @@ class HierarchyDesign:
         whole = whole_tables(self.solver.estimates(measurements), recipe.tree.first_children)[-1]
         running.stage("writing")
         return PlaceTables(
-            running.plan, None, recipe.tree, self.cells, dict(recipe.queries), self.solver, tuple(measurements), whole
+            running.plan, None, recipe.tree, self.cells, dict(recipe.queries), self.sigmas, tuple(measurements), whole
         )
 
     def measure(self, running: Running, leaves: NDArray[np.int64]) -> list[Mapping[Columns, NDArray[np.int64]]]:
@@ -111,13 +112,17 @@ class HierarchyDesign:
         return tuple(Cell.of(axis, known[axis.name], dict(self.recipe.bins)) for axis in self.recipe.axes[1:])
 
     @cached_property
+    def sigmas(self) -> tuple[Mapping[Columns, Fraction], ...]:
+        """For each level, σ² of the noise on each query that is asked."""
+        found: list[dict[Columns, Fraction]] = [{} for _ in self.recipe.tree.levels]
+        for level, query, mechanism in self._measured():
+            found[level][query] = mechanism.variance
+        return tuple(found)
+
+    @cached_property
     def solver(self) -> LeastSquares:
         """Least squares for measurements with this noise."""
-        variances: list[dict[Columns, float]] = [{} for _ in self.recipe.tree.levels]
-        for level, query, mechanism in self._measured():
-            variances[level][query] = mechanism.variance_of_error
-        tree = self.recipe.tree
-        return LeastSquares(tree.first_children, tree.sizes[-1], Contrasts(self.shape), variances)
+        return solver_of(self.recipe.tree, self.shape, self.sigmas)
 
     def _measured(self) -> Iterator[tuple[int, Columns, DiscreteGaussian]]:
         for level, row in enumerate(self.noise):

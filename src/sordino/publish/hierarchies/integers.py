@@ -96,7 +96,8 @@ def _rounded(values: Floats, sums: Whole) -> Whole:
     missing = (sums - low.sum(axis=1))[:, None, :]
     order = np.argsort(-(values - low), axis=1, kind="stable")
     rank = np.argsort(order, axis=1, kind="stable")
-    return low + (rank < missing)
+    whole: Whole = low + (rank < missing)
+    return whole
 
 
 def _exchanged(wanted: Floats, whole: Whole, totals: Whole) -> Whole:

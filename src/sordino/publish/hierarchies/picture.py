@@ -49,7 +49,7 @@ def _level(axes: Any, tables: PlaceTables, number: int) -> None:
         axes.plot(sizes[kept], widths[kept], "o", ms=3, alpha=0.6, mec="none", color=colour, label=name)
         own = tables.solver.noise[number].get(columns)
         if own is not None:
-            alone = half_widths(np.array([own]), own, _CONFIDENCE)[0]
+            alone = half_widths(np.array([own]), float(tables.noise[number][columns]), _CONFIDENCE)[0]
             axes.axhline(alone, color=colour, lw=1, ls=_DASHES, alpha=0.8)
     axes.set_xscale("log")
     axes.set_ylim(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,6 @@ import numpy as np
 from sordino.errors import ArgumentError
 from sordino.publish.files import arrays_from_bytes, table_from_bytes
 
-from .contrasts import Contrasts
-from .least_squares import LeastSquares
 from .recipe import HierarchyRecipe, recipe_of
 from .release import Cell, PlaceTables
 from .tree import tree, tree_from_plain
@@ -46,9 +45,7 @@ def load(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> PlaceTables
     tables = [table_from_bytes(files[f"column-{place}.parquet"]) for place in range(len(said["columns"]))]
     cells = tuple(Cell(table.column_names[0], tuple(table.column(0).to_pylist())) for table in tables)
     found = tree(table_from_bytes(files["places.parquet"]), said["levels"])
-    noise = [{queries[name]: float(variance) for name, variance in level.items()} for level in said["noise"]]
-    shape = tuple(len(cell.labels) for cell in cells)
-    solver = LeastSquares(found.first_children, found.sizes[-1], Contrasts(shape), noise)
+    noise = tuple({queries[name]: Fraction(each) for name, each in level.items()} for level in said["noise"])
     noisy = arrays_from_bytes(files["measurements.npz"])
     measurements = tuple(
         {
@@ -59,4 +56,4 @@ def load(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> PlaceTables
         for number, level in enumerate(noise)
     )
     whole = arrays_from_bytes(files["whole.npz"])["leaves"].astype(np.int64)
-    return PlaceTables(_Saved(manifest), None, found, cells, queries, solver, measurements, whole)
+    return PlaceTables(_Saved(manifest), None, found, cells, queries, noise, measurements, whole)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import prod
+from math import lcm, prod
 from typing import Any, ClassVar
 
 from sordino.accounting.declared import claimed
@@ -35,6 +35,7 @@ RESERVED = frozenset({"estimate", "count", "low", "high"})
 _LESS = tuple(Fraction(part, 64) for part in (64, 63, 62, 60, 56, 48, 32, 16))
 """What parts of ρ are tried, where the whole of it is not proven for discrete noise."""
 
+_MOST = 10**100
 Shares = Mapping[str, Number | Mapping[str, Number]]
 
 
@@ -90,11 +91,12 @@ class HierarchyRecipe:
 
     def plain(self) -> dict[str, Any]:
         """Return the parameters as JSON can hold them."""
+        parts = lcm(*(share.denominator for row in self.shares for share in row))
         said: dict[str, Any] = {
             "tree": self.tree.plain(),
             "queries": {name: [self.columns[each] for each in query] for name, query in self.queries},
             "shares": {
-                level: {name: str(share) for (name, _), share in zip(self.queries, row, strict=True) if share}
+                level: {name: int(share * parts) for (name, _), share in zip(self.queries, row, strict=True) if share}
                 for level, row in zip(self.tree.levels, self.shares, strict=True)
             },
             "place": self.place,
@@ -222,14 +224,14 @@ def _read_shares(given: Any, tree: Tree, queries: tuple[str, ...]) -> tuple[tupl
 
 def _row(given: Any, queries: tuple[str, ...]) -> list[Fraction]:
     if not isinstance(given, Mapping):
-        each = rational("a share", given, least=0, most="1e9") / len(queries)
+        each = rational("a share", given, least=0, most=_MOST) / len(queries)
         return [each] * len(queries)
     for name in given:
         if name not in queries:
             raise ArgumentError(
                 f"a share is given to {shown(name)}, and the queries are {', '.join(map(shown, queries))}", "SRD-P204"
             )
-    return [rational("a share", given.get(name, 0), least=0, most="1e9") for name in queries]
+    return [rational("a share", given.get(name, 0), least=0, most=_MOST) for name in queries]
 
 
 def _is_proven(spend: Spend, design: HierarchyDesign) -> bool:
@@ -249,10 +251,10 @@ def _known(known: Mapping[str, Any], name: str) -> Any:
 def _with_keys(name: str, column: Any, places: tuple[Any, ...]) -> Any:
     """Return a column with the leaves as its keys; they must be of its kind."""
     kind = keys(places).key_kind
-    if kind is not column.kind:
+    if kind is None or kind is not column.kind:
+        is_ours = "not all known" if kind is None else kind.value
         raise ArgumentError(
-            f"column {name!r} is {column.kind.value}, and the leaves of the tree are {'' if kind is None else kind.value}; "
-            "write both alike",
+            f"column {name!r} is {column.kind.value}, and the leaves of the tree are {is_ours}; write both alike",
             "SRD-P204",
         )
     return replace(column, keys=places)

@@ -11,9 +11,11 @@ function of the measurements and the variances in the manifest, so they are comp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +26,12 @@ from numpy.typing import NDArray
 from sordino.arguments import probability, shown
 from sordino.data.metadata import Column, KeyValue
 from sordino.errors import ArgumentError
+from sordino.noise import DiscreteGaussian
 from sordino.publish.files import arrays_to_bytes, table_to_bytes
 from sordino.publish.measuring import Axis, edges_of
 from sordino.publish.released import Released
 
-from .contrasts import Columns, Floats, summed
+from .contrasts import Columns, Contrasts, Floats, summed
 from .integers import Whole
 from .least_squares import LeastSquares
 from .tree import Tree
@@ -36,6 +39,8 @@ from .widths import half_widths
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ class Cell:
         if axis.name not in bins or column.range is None:
             return cls(axis.name, axis.keys)
         ends = [f"{end:g}" for end in edges_of(column.range, axis.size)]
-        return cls(axis.name, tuple(f"{low} to {high}" for low, high in zip(ends, ends[1:], strict=False)))
+        return cls(axis.name, tuple(f"{low} to {high}" for low, high in pairwise(ends)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +66,17 @@ class PlaceTables(Released):
     tree: Tree
     cells: tuple[Cell, ...]
     queries: Mapping[str, Columns]
-    solver: LeastSquares
+    noise: tuple[Mapping[Columns, Fraction], ...]
+    """For each level from the top down, σ² of the noise on each query that was asked."""
     measurements: tuple[Mapping[Columns, NDArray[np.int64]], ...]
     """For each level from the top down, the noisy counts of each query that was asked: places × cells."""
     leaves: Whole
     """The whole numbers of the lowest level: places × cells."""
+
+    @cached_property
+    def solver(self) -> LeastSquares:
+        """Least squares for measurements with this noise."""
+        return solver_of(self.tree, self.shape, self.noise)
 
     @cached_property
     def estimates(self) -> list[Floats]:
@@ -137,8 +148,9 @@ class PlaceTables(Released):
     def widths(self, level: int, columns: Columns, confidence: float) -> Floats:
         """Return half the width of each place's intervals: the same for all of its cells."""
         exact = float(probability("confidence", confidence))
-        noise = self.solver.noise[level].get(columns)
-        return half_widths(self.solver.variances_of(level, columns), noise, exact)
+        noise = self.noise[level].get(columns)
+        variances = self.solver.variances_of(level, columns)
+        return half_widths(variances, None if noise is None else float(noise), exact)
 
     def _labels(self, level: int, columns: Columns) -> dict[str, pa.Array]:
         """Return a column for each level down to this one and for each that is counted by, one row for each count."""
@@ -160,8 +172,8 @@ class PlaceTables(Released):
             "columns": {cell.name: len(cell.labels) for cell in self.cells},
             "queries": [[name, list(query)] for name, query in self.queries.items()],
             "noise": [
-                {name: level[query] for name, query in self.queries.items() if query in level}
-                for level in self.solver.noise
+                {name: str(level[query]) for name, query in self.queries.items() if query in level}
+                for level in self.noise
             ],
             "people": int(self.leaves.sum()),
         }
@@ -174,13 +186,26 @@ class PlaceTables(Released):
             for place, query in enumerate(self.queries.values())
             if query in level
         }
-        labels = {f"column-{place}.parquet": pa.table({cell.name: list(cell.labels)}) for place, cell in enumerate(self.cells)}
+        labels = {
+            f"column-{place}.parquet": pa.table({cell.name: list(cell.labels)}) for place, cell in enumerate(self.cells)
+        }
         return {
             "measurements.npz": arrays_to_bytes(noisy),
             "whole.npz": arrays_to_bytes({"leaves": _small(self.leaves)}),
             "places.parquet": table_to_bytes(pa.table(self.tree.path(len(self.tree.levels) - 1))),
             **{name: table_to_bytes(table) for name, table in labels.items()},
         }
+
+
+def solver_of(tree: Tree, shape: tuple[int, ...], noise: Sequence[Mapping[Columns, Fraction]]) -> LeastSquares:
+    """Return least squares over a tree for discrete Gaussian noise of so much σ² on each level's queries."""
+    variances = [{query: _variance(each) for query, each in level.items()} for level in noise]
+    return LeastSquares(tree.first_children, tree.sizes[-1], Contrasts(shape), variances)
+
+
+def _variance(sigma_squared: Fraction) -> float:
+    """Return the variance of noise on whole numbers, next to none where σ is small; never 0, to weigh by it."""
+    return max(DiscreteGaussian(sigma_squared).variance, _LEAST)
 
 
 def _small(counts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:

@@ -133,7 +133,9 @@ def _table(places: Any, names: tuple[str, ...]) -> pa.Table:
         try:
             table = pa.table({name: places[name] for name in names if name in places})
         except (pa.ArrowException, TypeError, ValueError):
-            raise ArgumentError("places must have lists of one length, each of one kind of values", "SRD-A001") from None
+            raise ArgumentError(
+                "places must have lists of one length, each of one kind of values", "SRD-A001"
+            ) from None
     else:
         table = arrow_of("places", places)
     missing = [name for name in names if name not in table.column_names]

@@ -18,25 +18,25 @@ from scipy.special import ndtr, ndtri
 from .contrasts import Floats
 
 _LARGE = 25.0
-"""From this variance on, noise on whole numbers is as good as normal for an interval: within 0.2 % of the confidence."""
+"""From this σ² on, noise on whole numbers is as good as normal for an interval: within 0.2 % of the confidence."""
 _STEPS = 60
 _DIGITS = 5
 _REACH = 9
 
 
 def half_widths(variances: Floats, noise: float | None, confidence: float) -> Floats:
-    """Return half the width of intervals around estimates with these variances, whose own noise has one variance."""
+    """Return half the width of intervals around estimates with these variances; `noise` is σ² of their own, if any."""
     normal = float(ndtri((1 + confidence) / 2))
     if noise is None or noise >= _LARGE:
         return normal * np.sqrt(variances)
     scale = 10.0 ** (_DIGITS - np.floor(np.log10(variances)))
     rounded, where = np.unique(np.ceil(variances * scale) / scale, return_inverse=True)
-    weight = np.minimum(rounded / noise, 1)[:, None]
-    rest = np.sqrt(np.maximum(rounded * (1 - weight[:, 0]), 1e-18 * rounded))[:, None]
     steps = np.arange(-np.ceil(_REACH * np.sqrt(noise)) - 1, np.ceil(_REACH * np.sqrt(noise)) + 2)
     chances = np.exp(-(steps**2) / (2 * noise))
     chances /= chances.sum()
-    low, high = np.zeros(len(rounded)), (normal + 2) * 2 * np.sqrt(rounded) + 2 * weight[:, 0]
+    weight = np.minimum(rounded / max(float(chances @ steps**2), 1e-300), 1)[:, None]
+    rest = np.sqrt(np.maximum(rounded * (1 - weight[:, 0]), 1e-18 * rounded))[:, None]
+    low, high = np.zeros(len(rounded)), 2 * weight[:, 0] * (steps[-1] + 1) + 2 * normal * np.sqrt(rounded)
     for _ in range(_STEPS):
         middle = (low + high)[:, None] / 2
         within = ndtr((middle - weight * steps) / rest) - ndtr((-middle - weight * steps) / rest)
