@@ -34,9 +34,14 @@ ROOMS = (
     "collect_streams",
     "collect_alerts",
     "collect_intake",
+    "publish_hierarchy",
 )
 
-GROUPS = {"all": ROOMS, "collect": tuple(room for room in ROOMS if room.startswith("collect_"))}
+GROUPS = {
+    "all": ROOMS,
+    "collect": tuple(room for room in ROOMS if room.startswith("collect_")),
+    "publish": tuple(room for room in ROOMS if room.startswith("publish_")),
+}
 
 
 def main() -> int:
