@@ -36,7 +36,8 @@ def _kept(ours: Measured, _theirs: Measured | None) -> Verdict:
     seen = ours.values
     figure = (
         f"unbiased ≤ {seen['unbiased']:.3f} ×; whole ≤ {seen['whole']:.3f} × (totals {seen['totals']:.3f} ×); "
-        f"intervals cover {seen['least covered']:.1%} to {seen['most covered']:.1%}; sums off by {seen['sums off']:.0f}; "
+        f"intervals cover {seen['least covered']:.1%} to {seen['most covered']:.1%}; "
+        f"sums off by {seen['sums off']:.0f}; "
         f"{ours.seconds:.0f} s ({seen['processor seconds']:.0f} s of one processor), {seen['memory'] / 2**30:.2f} GiB"
     )
     bar = f"≤ {UNBIASED} ×, ≤ {WHOLE} × below the state, 94–97 %, exact sums, ≤ {SECONDS:.0f} s, ≤ 4 GiB"
@@ -55,8 +56,9 @@ def _kept(ours: Measured, _theirs: Measured | None) -> Verdict:
 def _as_priced(ours: Measured, _theirs: Measured | None) -> Verdict:
     seen = ours.values
     figure = (
-        f"errors {seen['least of price']:.3f} to {seen['most of price']:.3f} × the price; whole ≤ {seen['whole']:.3f} × "
-        f"the noise; {seen['covered']:.1%} covered; sums off by {seen['sums off']:.0f}; {ours.seconds:.1f} s a run"
+        f"errors {seen['least of price']:.3f} to {seen['most of price']:.3f} × the price; "
+        f"whole ≤ {seen['whole']:.3f} × the noise; {seen['covered']:.1%} covered; "
+        f"sums off by {seen['sums off']:.0f}; {ours.seconds:.1f} s a run"
     )
     passed = (
         seen["least of price"] >= 0.9
