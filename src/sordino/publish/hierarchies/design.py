@@ -25,10 +25,10 @@ from sordino import noise
 from sordino.accounting.bound import Bound
 from sordino.accounting.event import Event
 from sordino.accounting.events import Composed
-from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.part import not_protected
 from sordino.arguments import Number
 from sordino.mechanisms.gaussian import DiscreteGaussian
-from sordino.publish.measuring import counts, marginal, scan, table_of
+from sordino.publish.measuring import Axis, counts, marginal, scan, table_of
 from sordino.publish.price import Expected
 from sordino.publish.publication import Running
 from sordino.query.model.bounding import Bounding
@@ -73,24 +73,42 @@ class HierarchyDesign:
     def notes(self) -> tuple[str, ...]:
         """Return what is not counted, and what is not protected."""
         said = ["rows at places, or with values, that are not listed are counted nowhere"]
-        if self.bound.neighbours is not Neighbours.ADD_REMOVE:
-            said.append(f"how many {self.bound.unit.name}s there are in all is not protected")
-        return tuple(said)
+        free = not_protected(self.bound.unit.name, self.bound.neighbours.value)
+        if self.recipe.exact is not None:
+            level = self.recipe.tree.levels[self.recipe.exact]
+            said.append(f"totals of each {level} are published exactly; rows without a cell are in them, too")
+        return (*said, *(f"{each} is not protected" for each in free))
 
     def run(self, running: Running) -> PlaceTables:
         """Count the leaves' cells, measure every level, and make both kinds of tables."""
         recipe = self.recipe
-        task = marginal(scan(table_of(recipe.schema, recipe.table)), recipe.axes, self.bounding)
-        exact = counts(running.data.compute, task, noise.uniform(2**62))  # type: ignore[attr-defined]
-        measurements = self.measure(running, exact.reshape(recipe.tree.sizes[-1], -1))
+        leaves = self._count(running, recipe.axes).reshape(recipe.tree.sizes[-1], -1)
+        totals = [] if recipe.part is None else self._totals(self._count(running, (recipe.part,)))
+        measurements = self.measure(running, leaves)
+        for level, known in zip(measurements, totals, strict=False):
+            level[()] = known[:, None]
         running.stage("fitting")
-        whole = whole_tables(self.solver.estimates(measurements), recipe.tree.first_children)[-1]
+        whole = whole_tables(self.solver.estimates(measurements), recipe.tree.first_children, totals)[-1]
         running.stage("writing")
         return PlaceTables(
             running.plan, None, recipe.tree, self.cells, dict(recipe.queries), self.sigmas, tuple(measurements), whole
         )
 
-    def measure(self, running: Running, leaves: NDArray[np.int64]) -> list[Mapping[Columns, NDArray[np.int64]]]:
+    def _count(self, running: Running, axes: tuple[Axis, ...]) -> NDArray[np.int64]:
+        task = marginal(scan(table_of(self.recipe.schema, self.recipe.table)), axes, self.bounding)
+        return counts(running.data.compute, task, noise.uniform(2**62))  # type: ignore[attr-defined]
+
+    def _totals(self, exact: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the totals of each level down to the one whose totals are public: the same on all neighbours.
+
+        **Proof**: rows are counted by the very column within which they are replaced (``accounting/part.py``). ∎
+        """
+        found = [exact]
+        for first in reversed(self.recipe.tree.first_children[: self.recipe.exact or 0]):
+            found.insert(0, np.add.reduceat(found[0], first))
+        return found
+
+    def measure(self, running: Running, leaves: NDArray[np.int64]) -> list[dict[Columns, NDArray[np.int64]]]:
         """Return the noisy counts of every level and query from the exact counts of the leaves (leaves × cells)."""
         exact = self.recipe.tree.summed(leaves)
         found: list[dict[Columns, NDArray[np.int64]]] = [{} for _ in exact]
@@ -98,7 +116,7 @@ class HierarchyDesign:
             counted = summed(exact[level], self.shape, query)
             found[level][query] = running.release(mechanism, self.bound, counted)
             running.stage("measuring")
-        return list(found)
+        return found
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -117,6 +135,8 @@ class HierarchyDesign:
         found: list[dict[Columns, Fraction]] = [{} for _ in self.recipe.tree.levels]
         for level, query, mechanism in self._measured():
             found[level][query] = mechanism.variance
+        for level in range(0 if self.recipe.exact is None else self.recipe.exact + 1):
+            found[level][()] = Fraction(0)
         return tuple(found)
 
     @cached_property

@@ -62,6 +62,7 @@ class HierarchyRecipe:
 
     def __post_init__(self) -> None:
         shape_of(self.axes)
+        _ = self.part
         bounding_of(self.schema, table_of(self.schema, self.table))
 
     @cached_property
@@ -69,6 +70,20 @@ class HierarchyRecipe:
         """The leaves, and the columns of the cells."""
         known = table_of(self.schema, self.table).columns
         return (self._leaves(known), *(self._axis(known, name) for name in self.columns))
+
+    @property
+    def exact(self) -> int | None:
+        """The level whose totals are public, so that they are published as they are; None if there is none."""
+        return _exact(self.schema, self.tree)
+
+    @cached_property
+    def part(self) -> Axis | None:
+        """The column that holds the places of that level."""
+        if self.exact is None:
+            return None
+        name = self.tree.levels[self.exact]
+        column = _known(table_of(self.schema, self.table).columns, name)
+        return column_axis(name, _with_keys(name, column, self.tree.places[self.exact]))
 
     def design(self, spend: Spend) -> HierarchyDesign:
         """Return all that is measured for so much ρ.
@@ -176,7 +191,7 @@ def recipe_of(
         raise ArgumentError(
             f"levels and columns need names of their own, none of them {', '.join(sorted(RESERVED))}", "SRD-P204"
         )
-    weights = _read_shares(shares, tree, tuple(name for name, _ in read_queries))
+    weights = _read_shares(shares, tree, read_queries, _exact(schema, tree))
     everything = tuple(range(len(columns)))
     if not any(share for (_, query), share in zip(read_queries, weights[-1], strict=True) if query == everything):
         raise ArgumentError(
@@ -207,8 +222,15 @@ def _read_queries(given: Any) -> tuple[tuple[str, ...], tuple[tuple[str, Columns
     return columns, found
 
 
-def _read_shares(given: Any, tree: Tree, queries: tuple[str, ...]) -> tuple[tuple[Fraction, ...], ...]:
-    """Return levels × queries of shares that add up to 1."""
+def _exact(schema: Schema, tree: Tree) -> int | None:
+    return tree.levels.index(schema.within) if schema.within in tree.levels else None
+
+
+def _read_shares(
+    given: Any, tree: Tree, asked: tuple[tuple[str, Columns], ...], exact: int | None
+) -> tuple[tuple[Fraction, ...], ...]:
+    """Return levels × queries of shares that add up to 1; totals that are public have none."""
+    queries = tuple(name for name, _ in asked)
     if given is None:
         given = dict.fromkeys(tree.levels, 1)
     if not isinstance(given, Mapping):
@@ -216,6 +238,8 @@ def _read_shares(given: Any, tree: Tree, queries: tuple[str, ...]) -> tuple[tupl
     for level in given:
         tree.level(level)
     rows = [_row(given.get(level, 0), queries) for level in tree.levels]
+    for row in rows[: 0 if exact is None else exact + 1]:
+        row[:] = [share if columns else Fraction(0) for share, (_, columns) in zip(row, asked, strict=True)]
     total = sum(sum(row) for row in rows)
     if not total:
         raise ArgumentError("no query has a share, so nothing would be measured", "SRD-A003")

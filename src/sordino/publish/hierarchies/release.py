@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from sordino.accounting.part import not_protected
 from sordino.arguments import probability, shown
 from sordino.data.metadata import Column, KeyValue
 from sordino.errors import ArgumentError
@@ -67,7 +68,7 @@ class PlaceTables(Released):
     cells: tuple[Cell, ...]
     queries: Mapping[str, Columns]
     noise: tuple[Mapping[Columns, Fraction], ...]
-    """For each level from the top down, σ² of the noise on each query that was asked."""
+    """For each level from the top down, σ² of the noise on each query that was asked; 0 where totals are public."""
     measurements: tuple[Mapping[Columns, NDArray[np.int64]], ...]
     """For each level from the top down, the noisy counts of each query that was asked: places × cells."""
     leaves: Whole
@@ -165,7 +166,8 @@ class PlaceTables(Released):
         return found
 
     def measured(self) -> dict[str, Any]:
-        """Return sizes, columns, queries, and the variance of all noise."""
+        """Return sizes, columns, queries, the variance of all noise, and what is not protected."""
+        said = self.plan.said()
         return {
             "levels": list(self.tree.levels),
             "places": list(self.tree.sizes),
@@ -176,6 +178,7 @@ class PlaceTables(Released):
                 for level in self.noise
             ],
             "people": int(self.leaves.sum()),
+            "not_protected": list(not_protected(said["unit"], said["neighbours"])),
         }
 
     def contents(self) -> Mapping[str, bytes]:
@@ -205,7 +208,7 @@ def solver_of(tree: Tree, shape: tuple[int, ...], noise: Sequence[Mapping[Column
 
 def _variance(sigma_squared: Fraction) -> float:
     """Return the variance of noise on whole numbers, next to none where σ is small; never 0, to weigh by it."""
-    return max(DiscreteGaussian(sigma_squared).variance, _LEAST)
+    return max(DiscreteGaussian(sigma_squared).variance, _LEAST) if sigma_squared else _LEAST
 
 
 def _small(counts: NDArray[np.int64]) -> NDArray[np.integer[Any]]:

@@ -27,7 +27,7 @@ _REACH = 9
 def half_widths(variances: Floats, noise: float | None, confidence: float) -> Floats:
     """Return half the width of intervals around estimates with these variances; `noise` is σ² of their own, if any."""
     normal = float(ndtri((1 + confidence) / 2))
-    if noise is None or noise >= _LARGE:
+    if not noise or noise >= _LARGE:
         return normal * np.sqrt(variances)
     scale = 10.0 ** (_DIGITS - np.floor(np.log10(variances)))
     rounded, where = np.unique(np.ceil(variances * scale) / scale, return_inverse=True)
