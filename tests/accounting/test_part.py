@@ -1,4 +1,4 @@
-"""Replacing within a public part, enumerated: the parts' numbers stay, and nothing costs more than under replace-one."""
+"""Replacing within a public part, enumerated: parts keep their numbers, and prices are those of replace-one."""
 
 from __future__ import annotations
 

@@ -13,8 +13,11 @@ import sordino as so
 from publish.hierarchies.test_neighbours import observed, within
 from publish.hierarchies.towns import COLUMNS, LEVELS, PLACES, QUERIES, country, rows
 from sordino.accounting.neighbours import Neighbours
+from sordino.audit.transparency.statements import Statements
 from sordino.data.declarations_file import dataset_from_file
 from sordino.errors import ArgumentError, LedgerError, QuestionError
+from sordino.ledger.rule import Rule
+from sordino.ledger.scope import Scope
 
 STATES = dict(zip(PLACES["tract"], PLACES["state"], strict=True))
 COUNTIES = dict(zip(PLACES["tract"], PLACES["county"], strict=True))
@@ -111,6 +114,39 @@ def test_a_plain_account_and_a_plain_group_are_refused(tmp_path: Path) -> None:
         house.account(declared(within=None), so.budget(rho=1))
         with pytest.raises((ArgumentError, LedgerError)):
             house.account(declared(), so.budget(rho=1))
+
+
+def test_a_group_of_plain_rows_takes_no_such_data(tmp_path: Path) -> None:
+    with so.open(tmp_path / "budget.db") as house:
+        rule = Rule.open(so.budget(rho=1), unit="row", neighbours=Neighbours.REPLACE_ONE)
+        house.ledger.open_scope(Scope("group", "census"), rule, "olga")
+        house.account(declared(within=None), so.budget(rho=1), groups=("census",))
+        others = so.dataset(
+            "others",
+            TABLE,
+            unit=so.ROW,
+            columns={"state": so.keys(["A", "B"])},
+            neighbours=Neighbours.REPLACE_ONE,
+            within="state",
+        )
+        with pytest.raises(LedgerError, match="members of a group name one unit"):
+            house.account(others, so.budget(rho=1), groups=("census",))
+
+
+def test_receipts_and_reports_say_what_is_not_protected(tmp_path: Path) -> None:
+    with so.open(tmp_path / "budget.db") as house:
+        account = house.account(declared(), so.budget(rho=1))
+        made = so.publish.hierarchy(account, country(), queries=QUERIES).run(rho="0.5")
+        assert "row (within its state)" in made.receipt.to_json()
+        for unprotected, end in ((None, "each state"), ("The list of towns.", "each state; The list of towns.")):
+            statements = Statements(unprotected=unprotected)
+            content = so.audit.report(house, "people", statements=statements).content
+            stated = content["stated"]["unprotected"]
+            assert stated.startswith("not protected: how many rows there are in all, how many rows")
+            assert stated.endswith(end)
+            assert "How many have each state is public, too." in content["protected"]["neighbours_in_words"]
+        signed = so.audit.report(house, "people").sign(tmp_path / "budget.db.key")
+        assert signed.check(house.ledger.key.text).holds
 
 
 @pytest.mark.parametrize(
