@@ -13,7 +13,6 @@ import sordino as so
 from publish.hierarchies.test_neighbours import observed, within
 from publish.hierarchies.towns import COLUMNS, LEVELS, PLACES, QUERIES, country, rows
 from sordino.accounting.neighbours import Neighbours
-from sordino.audit.transparency.statements import Statements
 from sordino.data.declarations_file import dataset_from_file
 from sordino.errors import ArgumentError, LedgerError, QuestionError
 from sordino.ledger.rule import Rule
@@ -139,8 +138,7 @@ def test_receipts_and_reports_say_what_is_not_protected(tmp_path: Path) -> None:
         made = so.publish.hierarchy(account, country(), queries=QUERIES).run(rho="0.5")
         assert "row (within its state)" in made.receipt.to_json()
         for unprotected, end in ((None, "each state"), ("The list of towns.", "each state; The list of towns.")):
-            statements = Statements(unprotected=unprotected)
-            content = so.audit.report(house, "people", statements=statements).content
+            content = so.audit.report(house, "people", unprotected=unprotected).content
             stated = content["stated"]["unprotected"]
             assert stated.startswith("not protected: how many rows there are in all, how many rows")
             assert stated.endswith(end)
