@@ -48,6 +48,13 @@ GROUPS = {"all": ROOMS} | {
 GROUPS = {
     "all": ROOMS,
     **{group: tuple(room for room in ROOMS if room.startswith(f"{group}_")) for group in ("collect", "publish")},
+    "publish_hierarchy",
+)
+
+GROUPS = {
+    "all": ROOMS,
+    "collect": tuple(room for room in ROOMS if room.startswith("collect_")),
+    "publish": tuple(room for room in ROOMS if room.startswith("publish_")),
 }
 
 

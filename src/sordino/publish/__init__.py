@@ -16,6 +16,8 @@ What they share, from the ground up:
 Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/``
 (maps), ``movement/`` (mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data
 before it sees any.
+Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchies/`` (trees of places), ``places/``
+(maps, mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
 """
 
 from __future__ import annotations
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
     from .genomes.frequency import frequencies, genotypes
     from .graphs.counting import clustering, edges, graph, stars, triangles
     from .graphs.sequence import degrees
+    from .hierarchies.recipe import hierarchy
+    from .hierarchies.tree import tree
     from .loading import load
     from .movement.alerts import mobility_alerts
     from .movement.recipe import mobility
@@ -48,6 +52,7 @@ _HOME: dict[str, str] = {
     "genotypes": "genomes.frequency",
     "graph": "graphs.counting",
     "heat_map": "places.map_recipe",
+    "hierarchy": "hierarchies.recipe",
     "load": "loading",
     "marginals": "workloads.margin_recipe",
     "mobility": "movement.recipe",
@@ -59,6 +64,7 @@ _HOME: dict[str, str] = {
     "synthetic": "tables.recipe",
     "those": "tables.answers",
     "top_snps": "genomes.association",
+    "tree": "hierarchies.tree",
     "triangles": "graphs.counting",
     "triples": "tables.workload",
 }
@@ -75,6 +81,7 @@ __all__ = [
     "genotypes",
     "graph",
     "heat_map",
+    "hierarchy",
     "load",
     "marginals",
     "mobility",
@@ -86,6 +93,7 @@ __all__ = [
     "synthetic",
     "those",
     "top_snps",
+    "tree",
     "triangles",
     "triples",
 ]

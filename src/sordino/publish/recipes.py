@@ -16,6 +16,7 @@ RECIPES: dict[str, str] = {
     "answers": "tables.answers",
     "graph-count": "graphs.counting",
     "graph-degrees": "graphs.sequence",
+    "hierarchy": "hierarchies.plain",
     "marginals": "workloads.margin_recipe",
     "mobility": "movement.recipe",
     "mobility-alerts": "movement.alerts",
