@@ -37,24 +37,13 @@ ROOMS = (
     "publish_mobility",
     "publish_tables",
     "publish_workloads",
+    "publish_graphs",
+    "publish_genomes",
+    "publish_hierarchy",
 )
 
 GROUPS = {"all": ROOMS} | {
     whole: tuple(room for room in ROOMS if room.startswith(f"{whole}_")) for whole in ("collect", "publish")
-    "publish_graphs",
-    "publish_genomes",
-)
-
-GROUPS = {
-    "all": ROOMS,
-    **{group: tuple(room for room in ROOMS if room.startswith(f"{group}_")) for group in ("collect", "publish")},
-    "publish_hierarchy",
-)
-
-GROUPS = {
-    "all": ROOMS,
-    "collect": tuple(room for room in ROOMS if room.startswith("collect_")),
-    "publish": tuple(room for room in ROOMS if room.startswith("publish_")),
 }
 
 

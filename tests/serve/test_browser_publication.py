@@ -1,4 +1,4 @@
-"""Pages of publications in a real Chromium: priced, published, looked at, fetched; nothing breaks the rules of pages."""
+"""Pages of publications in a real Chromium: priced, published, looked at, fetched; none breaks the rules of pages."""
 
 from __future__ import annotations
 

@@ -13,11 +13,9 @@ What they share, from the ground up:
     nested.py       noisy counts of cells and of groups of cells, made into one estimate; intervals.py: how far off
     recipes.py      the table of recipes, for services and the command line; loading.py: saved ones, made again
 
-Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchy/`` (trees of places), ``places/``
-(maps), ``movement/`` (mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data
-before it sees any.
 Recipes, none of which knows another: ``tables/`` (synthetic rows), ``hierarchies/`` (trees of places), ``places/``
-(maps, mobility), ``graphs/``, ``genomes/``, ``workloads/``. Each says what it needs from the data before it sees any.
+(maps), ``movement/`` (mobility), ``graphs/``, ``genomes/``, ``workloads/`` (ranges and marginals). Each says what it
+needs from the data before it sees any.
 """
 
 from __future__ import annotations

@@ -85,13 +85,8 @@ class Released(ABC):
 
 
 @dataclass(frozen=True)
-<<<<<<< HEAD
-class SavedPlan:
-    """The plan of a publication that was saved, as its manifest says it."""
-=======
 class Saved:
-    """The plan of a saved publication, as its manifest says it."""
->>>>>>> pubworkloads
+    """The plan of a publication that was saved, as its manifest says it."""
 
     manifest: Mapping[str, Any]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sordino.data.variant_files import Site
 from sordino.publish.files import table_from_bytes, table_to_bytes
-from sordino.publish.released import Released, SavedPlan
+from sordino.publish.released import Released, Saved
 
 from .chi_squared import Floats, chi_squared
 
@@ -145,7 +145,7 @@ def frequencies_again(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -
     counted = np.array(told["counted"], np.int64)
     names = tuple(told["clusters"])
     law = told["weight"], told["reach"]
-    return Frequencies(SavedPlan(manifest), None, found.select([0, 1, 2]), names, sums, counted, *law)
+    return Frequencies(Saved(manifest), None, found.select([0, 1, 2]), names, sums, counted, *law)
 
 
 def top_again(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> TopSites:
@@ -153,4 +153,4 @@ def top_again(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> TopSit
     found = table_from_bytes(files[_SITES])
     sums = np.stack([found["cases"].to_numpy(), found["controls"].to_numpy()], axis=1)
     people = np.array(manifest["measured"]["people"])
-    return TopSites(SavedPlan(manifest), None, found.select([0, 1, 2]), sums, people)
+    return TopSites(Saved(manifest), None, found.select([0, 1, 2]), sums, people)

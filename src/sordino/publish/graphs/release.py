@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from sordino.publish.files import table_from_bytes, table_to_bytes
-from sordino.publish.released import Released, SavedPlan
+from sordino.publish.released import Released, Saved
 
 from .ordered import Floats, band, falling, gaussian_growth, laplace_growth
 
@@ -110,11 +110,11 @@ class Degrees(Released):
 def counts_again(manifest: Mapping[str, Any]) -> Counts:
     """Return counts as they were released."""
     measured = manifest["measured"]
-    return Counts(SavedPlan(manifest), None, measured["counts"], measured["caps"])
+    return Counts(Saved(manifest), None, measured["counts"], measured["caps"])
 
 
 def degrees_again(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> Degrees:
     """Return degrees as they were released."""
     noisy = table_from_bytes(files[_FILE])["noisy"].to_numpy()
     measured = manifest["measured"]
-    return Degrees(SavedPlan(manifest), None, noisy, measured["law"], Fraction(measured["spread"]))
+    return Degrees(Saved(manifest), None, noisy, measured["law"], Fraction(measured["spread"]))

@@ -36,10 +36,9 @@ from sordino.mechanisms.watch import Watch
 from sordino.publish.files import arrays_from_bytes, arrays_to_bytes
 from sordino.publish.price import Expected
 from sordino.publish.publication import Publication, Running
-from sordino.publish.released import Released
+from sordino.publish.released import Released, Saved
 from sordino.publish.spending import Form, Spend
 
-from .report import Saved
 from .window import Window, day_names, region_name
 
 if TYPE_CHECKING:

@@ -20,10 +20,11 @@ from sordino.mechanisms.laplace import Laplace
 from sordino.publish.files import arrays_from_bytes
 from sordino.publish.price import Expected
 from sordino.publish.publication import Publication, Running
+from sordino.publish.released import Saved
 from sordino.publish.spending import Form, Spend
 from sordino.query.estimate.tails import half_width
 
-from .report import COUNTS, MobilityReport, Saved
+from .report import COUNTS, MobilityReport
 from .window import Window
 
 _WORDS = ("region", "day", "days", "baseline", "visits", "within", "table")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sordino.arguments import Number, probability
 from sordino.noise import DiscreteLaplace, RoundedGaussian
 from sordino.publish.files import arrays_to_bytes, table_to_bytes
-from sordino.publish.released import Released
+from sordino.publish.released import Released, Saved
 
 from .changes import Changes, changes
 from .window import region_name
@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 COUNTS, TABLE = "counts.npz", "mobility.parquet"
 SHOWN, UNCERTAIN = "shown", "uncertain"
 _CONFIDENCE = 0.95
-
-
-@dataclass(frozen=True)
-class Saved:
-    """The plan of a report that was saved: what its manifest says of it."""
-
-    manifest: Mapping[str, Any]
-
-    def said(self) -> dict[str, Any]:
-        """Return what the manifest says of the plan."""
-        return {name: value for name, value in self.manifest.items() if name not in ("version", "measured", "files")}
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +25,7 @@ from sordino.publish.files import arrays_from_bytes, arrays_to_bytes
 from sordino.publish.measuring import bound_of, bounding_of, table_of
 from sordino.publish.price import Expected
 from sordino.publish.publication import Publication, Running
-from sordino.publish.released import Released
+from sordino.publish.released import Released, Saved
 from sordino.publish.spending import Form, Spend
 
 from .cells import place_of
@@ -33,8 +33,11 @@ from .constraints import Never, constraint_from, never, plain_of
 from .fields import Field, fields_of
 from .junction import cells_of
 from .multiplicative import Weighing, weigh
-from .release import Saved, field_from, plain_field
+from .release import field_from, plain_field
 from .tabulated import Tabulated
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_CELLS = 2**22
 _UPDATES = 10
@@ -167,6 +170,12 @@ class AnsweredQuestions(Released):
     def to_arrow(self) -> pa.Table:
         """Return a row for each question: its number, the answer, and whether it is a noisy count."""
         return pa.table({"question": range(len(self.answers)), "rows": self.answers, "counted": self.counted})
+
+    def plot(self) -> Figure:
+        """Return all answers in order: the model's, and those that were counted."""
+        from .picture_of_answers import answered
+
+        return answered(self.answers, self.counted)
 
     def measured(self) -> dict[str, Any]:
         """Return the answers, and the columns in their cells."""

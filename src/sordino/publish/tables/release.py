@@ -15,7 +15,7 @@ from sordino.arguments import shown, whole
 from sordino.data.kinds import Kind
 from sordino.errors import ArgumentError
 from sordino.publish.files import arrays_from_bytes, arrays_to_bytes, table_from_bytes, table_to_bytes
-from sordino.publish.released import Released
+from sordino.publish.released import Released, Saved
 
 from .constraints import Constraint, constraint_from, read_value, said_value
 from .fields import Field, value_of
@@ -217,17 +217,6 @@ def load(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> SyntheticTa
     return SyntheticTable(
         Saved(dict(manifest)), None, fields, spreads, constraints, model, measured, table_from_bytes(files[_ROWS])
     )
-
-
-@dataclass(frozen=True)
-class Saved:
-    """A plan as its manifest says it."""
-
-    manifest: dict[str, Any]
-
-    def said(self) -> dict[str, Any]:
-        """Return what the plan said."""
-        return {name: value for name, value in self.manifest.items() if name not in ("version", "measured", "files")}
 
 
 def _key(clique: Clique) -> str:
