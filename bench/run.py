@@ -37,9 +37,17 @@ ROOMS = (
     "collect_streams",
     "collect_alerts",
     "collect_intake",
+    "publish_mobility",
+    "publish_tables",
+    "publish_workloads",
+    "publish_graphs",
+    "publish_genomes",
+    "publish_hierarchy",
 )
 
-GROUPS = {"all": ROOMS, "collect": tuple(room for room in ROOMS if room.startswith("collect_"))}
+GROUPS = {"all": ROOMS} | {
+    whole: tuple(room for room in ROOMS if room.startswith(f"{whole}_")) for whole in ("collect", "publish")
+}
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ A map of the house, from the ground up (upper rooms may import lower ones, never
 ``query``       questions about tables: SQL and dataframes, on any engine, one person protected whatever the rows
 ``learn``       models: private training, estimators, teachers, predictions, federation
 ``collect``     data that arrives: surveys of devices, shuffled reports, two servers, streams, alerts
+``publish``     whole publications: synthetic tables, hierarchies, maps, mobility, graphs, genomes, workloads
 ``gate``        plan, price, reserve, run, settle: the one way to a release
 ``serve``       the skins: a ledger on one machine, the command line, the service and its client
 ``audit``       attacks on others and on ourselves; what a stranger can verify
@@ -38,7 +39,15 @@ from typing import TYPE_CHECKING, Any
 from .version import VERSION
 
 if TYPE_CHECKING:
-    from . import accounting, collect, learn, mechanisms, noise, query  # not audit: what is below it may import this
+    from . import (  # not audit: what is below it may import this
+        accounting,
+        collect,
+        learn,
+        mechanisms,
+        noise,
+        publish,
+        query,
+    )
     from .accounting.account import Account, unlimited
     from .accounting.bound import ROW, Bound, Unit
     from .accounting.budget import Budget, budget
@@ -132,7 +141,7 @@ _HOME = {
     "when": "query.frame.when",
     "within": "query.words",
 }
-_ROOMS = ("accounting", "audit", "collect", "data", "learn", "mechanisms", "noise", "query")
+_ROOMS = ("accounting", "audit", "collect", "data", "learn", "mechanisms", "noise", "publish", "query")
 
 __all__ = [
     "ROW",
@@ -180,6 +189,7 @@ __all__ = [
     "personal",
     "private",
     "public",
+    "publish",
     "quantile",
     "query",
     "rank",

@@ -25,6 +25,7 @@ from typing import Any
 
 from sordino.accounting.bound import ROW, Unit
 from sordino.accounting.neighbours import Neighbours
+from sordino.accounting.part import within as within_part
 from sordino.arguments import shown
 from sordino.errors import ArgumentError, QuestionError
 
@@ -126,6 +127,7 @@ def dataset(
     views: Mapping[str, str] | None = None,
     blocks: DaysDeclaration | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
+    within: str | None = None,
 ) -> Dataset:
     """Declare a data set: where it is, who is protected, and what is publicly known about it.
 
@@ -140,7 +142,9 @@ def dataset(
     subqueries with names, to be asked about like tables (see ``Dataset.with_view``). With `blocks`, every day has a
     budget of its own (see ``so.days``). `neighbours` says against which change of one person they are protected: by
     default that they are there or not; with ``so.Neighbours.REPLACE_ONE``, where it is public how many there are, that
-    their rows were others. Questions are then charged at that price, which is higher.
+    their rows were others. Questions are then charged at that price, which is higher. With `within`, a column, rows are
+    only ever replaced by others with the same value there: how many have each value is then public and may be published
+    exactly (see ``accounting/part.py``).
 
     **Guarantee**: nothing is read from the data but names and types of columns. Declarations are enforced, whatever
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
@@ -161,7 +165,16 @@ def dataset(
         tables = _declared(source)
     texts = _view_texts(views)
     return open_dataset(
-        Declaration(name, whose, tables, personal=personal, views=texts, blocks=blocks, neighbours=neighbours)
+        Declaration(
+            name,
+            whose,
+            tables,
+            personal=personal,
+            views=texts,
+            blocks=blocks,
+            neighbours=neighbours,
+            within=within,
+        )
     )
 
 
@@ -192,6 +205,8 @@ def open_dataset(declaration: Declaration) -> Dataset:
         found = blocks_in(declaration.blocks, tables)
         tables[found.table] = replace(tables[found.table], blocks=found)
     unit = Unit(unit_name(declaration.unit.name, declaration.blocks))
+    if declaration.within is not None:
+        unit = _replaced_within(unit, declaration.within, tables)
     schema = Schema(
         declaration.name,
         tables,
@@ -199,6 +214,7 @@ def open_dataset(declaration: Declaration) -> Dataset:
         _personal(declaration, tables),
         views=declaration.views,
         neighbours=declaration.neighbours,
+        within=declaration.within,
     )
     _check_view_names(schema)
     return Dataset(
@@ -209,6 +225,15 @@ def open_dataset(declaration: Declaration) -> Dataset:
         _tables=MappingProxyType({name: view.table for name, view in views.items()}),
         _files=connected.files,
     )
+
+
+def _replaced_within(unit: Unit, column: str, tables: Mapping[str, Table]) -> Unit:
+    for table in tables.values():
+        if not table.is_public and column not in table.columns:
+            raise QuestionError(
+                f"within must name a column of {table.name!r}, not {unknown(column, table.columns)}", "SRD-Q201"
+            )
+    return within_part(unit, column)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ _LARGEST_FILE = 64 * 2**20
 TABLES = "tables"
 """The sort of declarations that this reads, and that is meant where none is named."""
 _HEAD = ("name", "unit", "neighbours")
-_OF_TABLES = ("personal", "views", "blocks")
+_OF_TABLES = ("personal", "views", "blocks", "within")
 _RELATIONS = {relation.value: relation for relation in Neighbours}
 _ONE_TABLE = ("source", "columns", "limits")
 
@@ -131,7 +131,14 @@ def from_dict(given: Any, directory: Path) -> Declaration:
     views = _mapping("views", top.get("views") or {})
     blocks, people = _blocks(top.get("blocks")), _personal(top.get("personal"))
     return Declaration(
-        said.name, said.unit, tables, personal=people, views=views, blocks=blocks, neighbours=said.neighbours
+        said.name,
+        said.unit,
+        tables,
+        personal=people,
+        views=views,
+        blocks=blocks,
+        neighbours=said.neighbours,
+        within=top.get("within"),
     )
 
 

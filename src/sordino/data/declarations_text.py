@@ -25,6 +25,8 @@ def to_yaml(declaration: Declaration) -> str:
     head: dict[str, Any] = {"name": declaration.name, "unit": declaration.unit.name}
     if declaration.neighbours is not Neighbours.ADD_REMOVE:
         head["neighbours"] = declaration.neighbours.value
+    if declaration.within is not None:
+        head["within"] = declaration.within
     if declaration.personal is not None:
         head["personal"] = _personal_to_dict(declaration.personal)
     if declaration.blocks is not None:

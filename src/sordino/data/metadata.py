@@ -157,6 +157,8 @@ class Schema:
     """Subqueries that the data's owner has named, as SQL; each may speak of tables and of the views before it."""
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     """Against which change of one unit it is protected."""
+    within: str | None = None
+    """The public column within whose values rows are replaced; how many have each value is not protected."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
@@ -176,4 +178,4 @@ class Schema:
     @property
     def by_row(self) -> bool:
         """Whether single rows are protected."""
-        return self.unit == ROW
+        return self.unit == ROW or self.within is not None

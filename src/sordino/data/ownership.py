@@ -40,9 +40,13 @@ class Declaration:
     blocks: DaysDeclaration | None = None
     neighbours: Neighbours = Neighbours.ADD_REMOVE
     """Against which change of one unit it is protected."""
+    within: str | None = None
+    """The public column within whose values rows are replaced, so that how many have each value is public."""
 
     def __post_init__(self) -> None:
         checked_relation(self.neighbours)
+        if self.within is not None:
+            self._check_within()
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
         object.__setattr__(self, "views", MappingProxyType(dict(self.views)))
         checked_name("the data set's name", self.name)
@@ -87,6 +91,18 @@ class Declaration:
             for name, table in self.tables.items()
         }
         return replace(self, tables=tables)
+
+    def _check_within(self) -> None:
+        private = [table for table in self.tables.values() if not table.is_public]
+        fits = self.unit == ROW and self.neighbours is Neighbours.REPLACE_ONE and len(private) == 1
+        if not isinstance(self.within, str) or not fits or self.blocks is not None or self.personal is not None:
+            raise ArgumentError(
+                "within names a column of the one private table, in which single rows are replaced: "
+                'unit=so.ROW, neighbours=so.Neighbours.REPLACE_ONE, within="state"; people with several rows, days and '
+                "classes have no such relation",
+                "SRD-A003",
+            )
+        checked_name("the column within which rows are replaced", self.within)
 
     def _check_blocks(self, blocks: DaysDeclaration) -> None:
         if not isinstance(blocks, DaysDeclaration):

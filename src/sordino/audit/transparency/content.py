@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any
 
+from sordino.accounting.part import not_protected, part_of
 from sordino.accounting.units import significant
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.keys import VerifyingKey
@@ -82,8 +83,16 @@ def release_content(source: Source, book: Book, identifier: str, statements: Sta
 
 def completed(found: dict[str, Any], statements: Statements) -> dict[str, Any]:
     """Return the content with what people stated, in the words of the pyramid and in the fields of the registry."""
-    whole = found | {"stated": statements.said()}
+    whole = found | {"stated": statements.said() | _free(found["protected"], statements)}
     return whole | {"pyramid": pyramid(whole), "registry": record(whole)}
+
+
+def _free(protected: Mapping[str, Any], statements: Statements) -> dict[str, str]:
+    """Return what the data's own relation leaves unprotected, before what people state."""
+    if part_of(str(protected["unit"])) is None:
+        return {}
+    known = "not protected: " + ", ".join(not_protected(str(protected["unit"]), str(protected["neighbours"])))
+    return {"unprotected": "; ".join(filter(None, (known, statements.unprotected)))}
 
 
 def spent(book: Book, now: int) -> Spending:

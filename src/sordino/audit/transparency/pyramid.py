@@ -17,6 +17,7 @@ from typing import Any
 
 from sordino.accounting.approximate import own_delta
 from sordino.accounting.event import Event
+from sordino.accounting.part import part_of
 from sordino.accounting.units import significant
 
 from .statements import NOT_STATED
@@ -119,7 +120,7 @@ def _unit(content: Content) -> list[str]:
     protected = content["protected"]
     unit = str(protected["unit"])
     found = [f"The unit is one {unit}.", protected["neighbours_in_words"]]
-    found.append(_ROWS if unit == "row" else _WHOLE_PEOPLE.format(unit=unit))
+    found.append(_ROWS if unit == "row" or part_of(unit) else _WHOLE_PEOPLE.format(unit=unit))
     if content["budget"]["blocks"] == "unit-per-block":
         found.append(_DAYS)
     return [each for each in found if each]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,19 @@ class PublicOrder:
         """For each key its values, one for each group."""
         lists = [values or () for values in self.groups.values]
         chosen = self.groups.chosen
-        rows = list(product(*lists)) if chosen is None else [_combination(each, lists) for each in chosen]
+        if chosen is None:
+            return tuple(_repeated(lists, place) for place in range(len(lists)))
+        rows = [_combination(each, lists) for each in chosen]
         return tuple([row[place] for row in rows] for place in range(len(lists)))
 
     @property
     def size(self) -> int:
         """The number of groups."""
-        return len(self.keys[0]) if self.keys else 1
+        return self.groups.size
 
     def places(self, result: pa.Table) -> NDArray[np.int64]:
         """Return for each line of a result the place of its group."""
-        return small_numbers(result[GROUP]) if self.keys else np.zeros(result.num_rows, np.int64)
+        return small_numbers(result[GROUP]) if self.groups.keys else np.zeros(result.num_rows, np.int64)
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,12 @@ class PrivateOrder:
 
 
 Order = PublicOrder | PrivateOrder
+
+
+def _repeated(lists: Sequence[Sequence[Any]], place: int) -> list[Any]:
+    """Return one key's values in all combinations, of which there may be millions: the last key changes fastest."""
+    inner, outer = prod(map(len, lists[place + 1 :])), prod(map(len, lists[:place]))
+    return [value for value in lists[place] for _ in range(inner)] * outer
 
 
 def _combination(number: int, lists: Sequence[Sequence[Any]]) -> tuple[Any, ...]:

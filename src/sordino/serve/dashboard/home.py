@@ -44,6 +44,7 @@ def dataset(request: Request, session: Visitor, name: str) -> HTMLResponse:
         session,
         "dataset.html",
         found=found,
+        begun=[kind.begun_at for kind in service.house.kinds.values() if kind.begun_at and found["sort"] in kind.about],
         budget=budget,
         figures=[] if budget is None else _figures(budget),
         burn_down=None if budget is None else _burn_down(found, budget),

@@ -180,6 +180,8 @@ class Kind:
     shapes: Callable[[], Shapes] = Shapes
     opened: Callable[[], OpenWork] | None = None
     """How more is asked of it, where a run leaves its work open (`StillOpen`)."""
+    begun_at: tuple[str, str] | None = None
+    """The page where one is asked for, to which ``?dataset=`` is added, and what a link to it says."""
     watched_at: str = "/jobs/"
     """Where a job of it is looked at; its id follows."""
     page: Callable[[Mapping[str, Any]], Page] = plain_page

@@ -22,6 +22,7 @@ OF_THE_HOUSE = (
     "sordino.serve.trainings.kind:TRAINING",
     "sordino.serve.trainings.predicted:PREDICTIONS",
     "sordino.serve.surveys.kind:SURVEY",
+    "sordino.serve.publications.kind:PUBLICATION",
 )
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _TAKEN = ("run", "jobs", "datasets", "releases", "receipts", "budgets", "ledger")
@@ -31,7 +32,7 @@ class Kinds(Mapping[str, Kind]):
     """Kinds by name, and `sorts` of data by name; each of both with where it comes from, for other processes.
 
     >>> list(Kinds.load(())), list(Kinds.load(()).sorts)
-    (['query', 'training', 'predictions', 'survey'], ['tables', 'examples', 'survey'])
+    (['query', 'training', 'predictions', 'survey', 'publication'], ['tables', 'examples', 'survey'])
     >>> Kinds.load(()).origin("query")
     'sordino.serve.questions.kind:QUESTION'
     """

@@ -77,6 +77,7 @@ QUESTION = Kind(
     run=_run,
     sorts=(TABLES,),
     days=_days,
+    begun_at=("/console", "Ask"),
     shapes=_shapes,
     page=_page,
     pages=_pages,

@@ -10,6 +10,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from sordino.accounting.part import part_of
 from sordino.accounting.units import significant
 
 Plain = Mapping[str, Any]
@@ -83,8 +84,14 @@ NEIGHBOURS = {
 
 
 def neighbours(relation: str | None, unit: str | None) -> str:
-    """Say which data sets must look alike."""
-    return NEIGHBOURS.get(relation or "", "").format(unit=unit)
+    """Say which data sets must look alike.
+
+    >>> neighbours("replace-one", "row (within its state)").rpartition(". ")[2]
+    'How many have each state is public, too.'
+    """
+    part = part_of(unit or "")
+    said = NEIGHBOURS.get(relation or "", "").format(unit=unit)
+    return said if part is None else f"{said} How many have each {part} is public, too."
 
 
 _BOUNDING: dict[str, str] = {

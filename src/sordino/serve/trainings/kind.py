@@ -110,6 +110,7 @@ TRAINING = Kind(
     sorts=(EXAMPLES,),
     apart=True,
     files=("weights.npz",),
+    begun_at=("/trainings/new", "Train a model"),
     watched_at="/trainings/",
     shapes=_shapes,
     page=_page,
