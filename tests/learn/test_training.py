@@ -17,6 +17,7 @@ from learn.worlds import BUDGET, account, divided, model
 from sordino.errors import ArgumentError, BudgetError, GrantError, RunError
 from sordino.learn.descent.train import train
 from sordino.learn.descent.training import Training
+from sordino.learn.descent.unit_sums import UnitSums
 from sordino.learn.run.examples import Examples, examples
 
 LOSS = nn.CrossEntropyLoss()
@@ -133,6 +134,31 @@ def test_where_numbers_depend_on_the_seat_units_are_seated_at_random(monkeypatch
             step.gradient()
     assert all(len(set(each.tolist())) == len(each) <= 150 and int(each.max()) < 150 for each in seen)
     assert seen[0].tolist() != sorted(seen[0].tolist())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_whoever_leaves_lets_nobody_else_in_however_many_there_are(size: int) -> None:
+    rows = np.array([[1.0, 0], [0, 1], [-1, 0]], np.float32)
+
+    def sum_of(rows: np.ndarray[Any, Any]) -> torch.Tensor:
+        given = examples("marks", rows, np.zeros(len(rows), np.float32), size=size)
+        training = Training(
+            nn.Linear(2, 1, bias=False),
+            lambda outputs, targets: outputs[:, 0] + 0 * targets,
+            given,
+            budget=so.account(given, so.unlimited("a test")),
+            batch=size,
+            steps=1,
+            clip=1,
+            noise=2,
+        )
+        assert isinstance(training._sums, UnitSums)
+        training._sums.seats = training._sums.most  # as if numbers depended on the seat
+        return training._sums.sum(0).sum
+
+    for gone in range(3):
+        moved = sum_of(rows) - sum_of(np.delete(rows, gone, axis=0))
+        assert moved.tolist() == rows[gone].tolist()
 
 
 def test_one_step_is_one_gradient() -> None:
