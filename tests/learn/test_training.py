@@ -138,7 +138,7 @@ def test_where_numbers_depend_on_the_seat_units_are_seated_at_random(monkeypatch
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
 def test_whoever_leaves_lets_nobody_else_in_however_many_there_are(size: int) -> None:
-    rows = np.array([[1.0, 0], [0, 1], [-1, 0]], np.float32)
+    rows = np.array([[0.5, 0], [0, 0.5], [-0.5, 0]], np.float32)
 
     def sum_of(rows: np.ndarray[Any, Any]) -> torch.Tensor:
         given = examples("marks", rows, np.zeros(len(rows), np.float32), size=size)
