@@ -22,6 +22,7 @@ from sordino.learn.federation.roster import Quorum
 from sordino.learn.federation.simulation import simulate
 
 HOSPITALS, ROUNDS = 5, 4
+UNITS, RUNS = 60, 12_000
 BUDGET = so.budget(epsilon=4, delta="1e-5")
 SHARES = {"discrete-gaussian": DiscreteGaussianShares, "skellam": SkellamShares}
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -118,12 +119,14 @@ def test_hospitals_that_add_too_little_noise_are_caught_by_one_run(monkeypatch: 
 
 
 def of_rounds(shares: str) -> Any:
-    """Return the trainings of one patient, in or out: a round each, one after another."""
-    noise = priced(1, 1, shares)[0]
+    """Return the trainings of one patient, in or out: a coordinate of a round each, with a patient of its own."""
+    noise = priced(UNITS, 1, shares)[0]
+    canaries = GradientCanaries.draw(UNITS, UNITS, 30, seed=0)
 
     def train(included: bool, count: int) -> Floats:
-        rows = np.array([[30.0]] * included + [[0.0]] * 9)
-        return released(rows, count, noise, shares)[:, 0]
+        rows = np.concatenate([canaries.gradients(np.full(UNITS, included)), np.zeros((HOSPITALS, UNITS))])
+        rounds = released(rows, -(-count // UNITS), noise, shares)
+        return rounds[:, canaries.coordinates].ravel()[:count]
 
     return train
 
@@ -131,9 +134,9 @@ def of_rounds(shares: str) -> Any:
 @pytest.mark.long
 @pytest.mark.parametrize("shares", SHARES)
 def test_many_runs_of_hospitals_show_more_than_one_and_accuse_nobody(shares: str) -> None:
-    event = priced(1, 1, shares)[1]
+    event = priced(UNITS, 1, shares)[1]
     assert accountants.epsilon(event, "1e-5") <= 4
-    found = many_runs(of_rounds(shares), event, trainings=600, delta="1e-5", seed=3)
+    found = many_runs(of_rounds(shares), event, trainings=RUNS, delta="1e-5", seed=3)
     assert not found.refuted
     assert 1 <= found.epsilon <= 4
     assert found.epsilon_if_gaussian <= 4
@@ -142,6 +145,6 @@ def test_many_runs_of_hospitals_show_more_than_one_and_accuse_nobody(shares: str
 @pytest.mark.long
 @pytest.mark.parametrize("shares", SHARES)
 def test_many_runs_notice_that_hospitals_add_too_little(shares: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    event = priced(1, 1, shares)[1]
+    event = priced(UNITS, 1, shares)[1]
     halve(monkeypatch, shares)
-    assert many_runs(of_rounds(shares), event, trainings=600, delta="1e-5", seed=4).refuted
+    assert many_runs(of_rounds(shares), event, trainings=RUNS, delta="1e-5", seed=4).refuted

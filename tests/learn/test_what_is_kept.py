@@ -132,6 +132,15 @@ class Shy:
         raise ValueError(f"{PIXEL!r} of {OWNER}")
 
 
+def run_once(model: nn.Module, given: Examples, words: dict[str, Any], *, own_loop: bool) -> None:
+    if not own_loop:
+        train(model, loss, given, **words)
+        return
+    with Training(model, loss, given, **words) as steps:
+        for step in steps:
+            step.gradient()
+
+
 @pytest.mark.parametrize(
     ("model", "given"), [(Telling, images), (net, lambda: images(shown=Shy()))], ids=["the model", "the data"]
 )
@@ -147,12 +156,7 @@ def test_canaries_are_in_no_error(
     with every_record(said), so.open(tmp_path / "budget.db") as house:
         words |= {"budget": house.account(shown, so.budget(epsilon=4, delta="1e-5")), "checkpoint": tmp_path / "r.npz"}
         with pytest.raises(RunError) as error:
-            if own_loop:
-                with Training(model(), loss, shown, **words) as steps:
-                    for step in steps:
-                        step.gradient()
-            else:
-                train(model(), loss, shown, **words)
+            run_once(model(), shown, words, own_loop=own_loop)
         said += [str(error.value), repr(error.value), repr(error.value.__cause__), repr(error.value.__context__)]
         said += [repr(entry) for entry in house.ledger.entries()]
         assert len(list(words["budget"].history)) == 1  # the charge stands
