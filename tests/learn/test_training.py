@@ -264,6 +264,26 @@ def test_bad_words_are_refused_before_anything_is_charged(words: dict[str, Any],
     assert data.history == ()
 
 
+@pytest.mark.parametrize(
+    ("made", "given", "said"),
+    [
+        (nn.Linear(5, 2), {}, "RuntimeError"),
+        (nn.Linear(4, 2), {"classes": 5}, "below 5"),
+        (nn.Linear(4, 2), {"labels": "f4"}, "labels of float32"),
+    ],
+    ids=["inputs", "classes", "labels"],
+)
+def test_a_model_that_does_not_fit_is_refused_with_what_to_do(
+    made: nn.Module, given: dict[str, Any], said: str
+) -> None:
+    labels = np.zeros(40, given.pop("labels", "i8"))
+    shown = examples("marks", np.zeros((40, 4), np.float32), labels, size=40, **given)
+    data = account(shown)
+    with pytest.raises(ArgumentError, match=rf"fails on made-up examples.*{said}.*SRD-T109"):
+        train(made, LOSS, shown, budget=data, steps=2, batch=10, clip=1, noise=2)
+    assert data.history == ()
+
+
 def test_an_account_of_something_else_is_refused() -> None:
     given = divided()
     other = examples("others", np.zeros((9, 4)), np.zeros(9, int), size=9)
