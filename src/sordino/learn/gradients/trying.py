@@ -26,7 +26,8 @@ def tried(run: Callable[[], T], inputs: tuple[Field, ...], targets: Field | None
         raise ArgumentError(
             f"the model fails on made-up examples of {' and '.join(map(_said, inputs))}{labels}, with "
             f"{type(error).__name__}: give it inputs of that shape and type, and the loss labels that it takes. "
-            "Classes are whole numbers from 0, fewer than the model has outputs; numbers are floats, shaped as the outputs are",
+            "Classes are whole numbers from 0, fewer than the model has outputs; numbers are floats, shaped as the "
+            "outputs are",
             "SRD-T109",
         ) from error
 
