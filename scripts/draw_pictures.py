@@ -20,6 +20,7 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 KEPT = Path(__file__).parent.parent / "build" / "pictures"
+_NOT_RUN = re.compile(r"^<!-- not run: .+ -->\n+```.*?^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r"!\[[^\]]*\]\(\.\./images/([\w-]+\.png)\)")
 _LONGEST = 600
@@ -32,7 +33,7 @@ def shown(text: str) -> set[str]:
 
 def drawn(text: str, kept: Path) -> Path:
     """Return the folder with all that a page's examples save, which are run unless they were before."""
-    code = "\n".join(_BLOCK.findall(text))
+    code = "\n".join(_BLOCK.findall(_NOT_RUN.sub("", text)))
     folder = kept / hashlib.sha256(code.encode()).hexdigest()[:16]
     if not folder.exists():
         kept.mkdir(parents=True, exist_ok=True)

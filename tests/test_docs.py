@@ -197,7 +197,8 @@ def test_every_picture_is_saved_by_the_page_that_shows_it() -> None:
 
 def test_pictures_are_drawn_once_and_again_when_their_page_changes(tmp_path: Path) -> None:
     code = "import pathlib\npathlib.Path('a.png').write_text('drawn')\n# savefig(\"a.png\")"
-    page = f"```python\n{code}\n```\n![a](../images/a.png) ![b](../images/b.png)\n"
+    unrun = "<!-- not run: it fails -->\n```python\n1 / 0\n```\n"
+    page = f"{unrun}```python\n{code}\n```\n![a](../images/a.png) ![b](../images/b.png)\n"
     assert draw_pictures.shown(page) == {"a.png"}
     folder = draw_pictures.drawn(page, tmp_path / "kept")
     assert (folder / "a.png").read_text() == "drawn"
