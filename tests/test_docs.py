@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import importlib
+import importlib.util
 import inspect
 import io
 import re
@@ -28,6 +29,7 @@ import mkdocs.commands.build
 import mkdocs.config
 import pytest
 import typer
+from mkdocs.exceptions import PluginError
 
 import sordino
 from sordino.__main__ import app, main
@@ -52,6 +54,19 @@ CLASSES = {
 INNER = {"compute", "over", "filtered", "steps", "cells", "confidence_text"}
 """Members of these classes that are for the room itself."""
 CODE = re.compile(r"SRD-[A-Z]\d{3}")
+
+
+def script(name: str) -> Any:
+    """Return one of the scripts of the repository, as a module."""
+    specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+draw_pictures = script("draw_pictures")
 
 
 # ---- reading pages --------------------------------------------------------------------------------------------------
@@ -165,7 +180,34 @@ def run_sordino(words: list[str]) -> tuple[int, str]:
 def test_every_example_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "agg")
-    run_page(str(page.relative_to(ROOT)), page.read_text())
+    text = page.read_text()
+    run_page(str(page.relative_to(ROOT)), text)
+    for name in draw_pictures.shown(text):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_picture_is_saved_by_the_page_that_shows_it() -> None:
+    seen = set[str]()
+    for page in PAGES:
+        named = set(re.findall(r"images/([\w-]+\.png)", page.read_text()))
+        assert draw_pictures.shown(page.read_text()) == named, page
+        seen |= named
+    assert {path.name for path in (DOCS / "images").iterdir()} == seen
+
+
+def test_pictures_are_drawn_once_and_again_when_their_page_changes(tmp_path: Path) -> None:
+    code = "import pathlib\npathlib.Path('a.png').write_text('drawn')\n# savefig(\"a.png\")"
+    unrun = "<!-- not run: it fails -->\n```python\n1 / 0\n```\n"
+    page = f"{unrun}```python\n{code}\n```\n![a](../images/a.png) ![b](../images/b.png)\n"
+    assert draw_pictures.shown(page) == {"a.png"}
+    folder = draw_pictures.drawn(page, tmp_path / "kept")
+    assert (folder / "a.png").read_text() == "drawn"
+    (folder / "a.png").write_text("kept")
+    assert draw_pictures.drawn(f"{page}More words.\n", tmp_path / "kept") == folder
+    assert (folder / "a.png").read_text() == "kept"
+    assert draw_pictures.drawn(page.replace("'drawn'", "'anew'"), tmp_path / "kept") != folder
+    with pytest.raises(PluginError, match="ZeroDivisionError"):
+        draw_pictures.drawn("```python\n1 / 0\n```\n", tmp_path / "kept")
 
 
 @pytest.mark.parametrize(
@@ -317,7 +359,8 @@ def test_a_missing_entry_is_caught() -> None:
 
 
 def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
-    config = mkdocs.config.load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site"), strict=True)
+    # Pictures are those of the repository here: they are drawn where the examples are run.
+    config = mkdocs.config.load_config(str(ROOT / "mkdocs.yml"), site_dir=str(tmp_path / "site"), strict=True, hooks=[])
     mkdocs.commands.build.build(config)
     for page in DOCS.rglob("*.md"):
         built = tmp_path / "site" / page.relative_to(DOCS).with_suffix("")

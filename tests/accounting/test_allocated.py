@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sordino.accounting import pld, renyi, zcdp
-from sordino.accounting.allocated import allocated
+from sordino.accounting.allocated import _addition, allocated
 from sordino.accounting.curve import curve
 from sordino.accounting.events import Allocated, Composed, Gaussian, Laplace, PoissonSampled, Repeated, Replaced
 from sordino.accounting.neighbours import Neighbours
@@ -58,6 +58,57 @@ def addition_of_two(order: float, square: float) -> float:
 def test_both_directions_for_two_steps(order: float, square: float) -> None:
     claimed = divergence(Allocated(2, 1 / Fraction(square)), order)
     assert addition_of_two(order, square) <= claimed * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("steps", "nodes"), [(3, 100), (4, 56)])
+@pytest.mark.parametrize("square", [0.05, 0.3, 1.0])
+def test_both_directions_for_three_steps_and_four(steps: int, nodes: int, square: float) -> None:
+    """E[Aᵅ] and E[A^{1−α}] by Gauss's rule in as many dimensions: each step's output is a dimension."""
+    places, weights = np.polynomial.hermite_e.hermegauss(nodes)
+    ratio, ratios, chances = np.exp(math.sqrt(square) * places - square / 2), np.zeros(1), np.ones(1)
+    for _ in range(steps):
+        ratios = np.add.outer(ratios, ratio / steps).ravel()
+        chances = np.multiply.outer(chances, weights / weights.sum()).ravel()
+    event = Allocated(steps, 1 / Fraction(str(square)))
+    for order in (1.1, 1.5, 2.0, 2.7, 4.0, 6.0):
+        removed = math.log(float(chances @ ratios**order)) / (order - 1)
+        added = math.log(float(chances @ ratios ** (1 - order))) / (order - 1)
+        claimed = divergence(event, order)
+        assert max(removed, added) <= claimed * (1 + 1e-10)
+        if order == int(order):
+            assert claimed == pytest.approx(removed, rel=1e-8)
+            alone = _addition(square, steps, (int(order) - 1,))
+            assert float(alone[0]) / (order - 1) == pytest.approx(added, rel=1e-7)
+
+
+@pytest.mark.parametrize("steps", [3, 4])
+@pytest.mark.parametrize("square", [0.3, 1.0])
+def test_the_loss_distribution_is_not_below_three_steps_and_four(steps: int, square: float) -> None:
+    """P − e^ε·Q and Q − e^ε·P over a grid of all outputs but the last, which is in closed form."""
+    width = {3: 0.02, 4: 0.2}[steps]
+    axis = np.arange(-9, 10, width)
+    one, weights = (
+        np.exp(math.sqrt(square) * axis - square / 2),
+        np.exp(-(axis**2) / 2) * width / math.sqrt(2 * math.pi),
+    )
+    others, chances = np.zeros(1), np.ones(1)
+    for _ in range(steps - 1):
+        others, chances = np.add.outer(others, one).ravel(), np.multiply.outer(chances, weights).ravel()
+
+    def last(level: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return with which chance the last ratio is below a level, without the unit and with it there."""
+        with np.errstate(divide="ignore"):
+            ends = (np.log(np.maximum(level, 0)) + square / 2) / math.sqrt(square)
+        return scipy.special.ndtr(ends), scipy.special.ndtr(ends - math.sqrt(square))
+
+    for epsilon in (0.05, 0.2, 0.6):
+        grown = math.exp(epsilon)
+        low_q, low_p = last(steps * grown - others)
+        removed = chances @ ((others / steps - grown) * (1 - low_q) + (1 - low_p) / steps)
+        low_q, low_p = last(steps / grown - others)
+        added = chances @ ((1 - grown * others / steps) * low_q - grown * low_p / steps)
+        upper = pld.delta_bracket(Allocated(steps, 1 / Fraction(str(square))), str(epsilon)).upper
+        assert max(removed, added) <= upper <= max(removed, added) * 1.001
 
 
 @given(

@@ -17,6 +17,7 @@ from learn.worlds import BUDGET, account, divided, model
 from sordino.errors import ArgumentError, BudgetError, GrantError, RunError
 from sordino.learn.descent.train import train
 from sordino.learn.descent.training import Training
+from sordino.learn.descent.unit_sums import UnitSums
 from sordino.learn.run.examples import Examples, examples
 
 LOSS = nn.CrossEntropyLoss()
@@ -135,6 +136,31 @@ def test_where_numbers_depend_on_the_seat_units_are_seated_at_random(monkeypatch
     assert seen[0].tolist() != sorted(seen[0].tolist())
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_whoever_leaves_lets_nobody_else_in_however_many_there_are(size: int) -> None:
+    rows = np.array([[0.5, 0], [0, 0.5], [-0.5, 0]], np.float32)
+
+    def sum_of(rows: np.ndarray[Any, Any]) -> torch.Tensor:
+        given = examples("marks", rows, np.zeros(len(rows), np.float32), size=size)
+        training = Training(
+            nn.Linear(2, 1, bias=False),
+            lambda outputs, targets: outputs[:, 0] + 0 * targets,
+            given,
+            budget=so.account(given, so.unlimited("a test")),
+            batch=size,
+            steps=1,
+            clip=1,
+            noise=2,
+        )
+        assert isinstance(training._sums, UnitSums)
+        training._sums.seats = training._sums.most  # as if numbers depended on the seat
+        return training._sums.sum(0).sum
+
+    for gone in range(3):
+        moved = sum_of(rows) - sum_of(np.delete(rows, gone, axis=0))
+        assert moved.tolist() == rows[gone].tolist()
+
+
 def test_one_step_is_one_gradient() -> None:
     given = divided()
     training = Training(model(), LOSS, given, budget=account(given), steps=3, **WORDS)
@@ -235,6 +261,26 @@ def test_bad_words_are_refused_before_anything_is_charged(words: dict[str, Any],
     data = account(given)
     with pytest.raises(ArgumentError, match=said):
         train(model(), LOSS, given, **({"budget": data, "epochs": 1} | WORDS | words))
+    assert data.history == ()
+
+
+@pytest.mark.parametrize(
+    ("made", "given", "said"),
+    [
+        (nn.Linear(5, 2), {}, "RuntimeError"),
+        (nn.Linear(4, 2), {"classes": 5}, "below 5"),
+        (nn.Linear(4, 2), {"labels": "f4"}, "labels of float32"),
+    ],
+    ids=["inputs", "classes", "labels"],
+)
+def test_a_model_that_does_not_fit_is_refused_with_what_to_do(
+    made: nn.Module, given: dict[str, Any], said: str
+) -> None:
+    labels = np.zeros(40, given.pop("labels", "i8"))
+    shown = examples("marks", np.zeros((40, 4), np.float32), labels, size=40, **given)
+    data = account(shown)
+    with pytest.raises(ArgumentError, match=rf"fails on made-up examples.*{said}.*SRD-T109"):
+        train(made, LOSS, shown, budget=data, steps=2, batch=10, clip=1, noise=2)
     assert data.history == ()
 
 

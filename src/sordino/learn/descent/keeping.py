@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 from torch import nn
 
-from sordino.learn.run.checkpoint import Checkpoint, weights_digest
+from sordino.errors import ArgumentError
+from sordino.learn.run.checkpoint import Checkpoint, check_place, weights_digest
 from sordino.learn.run.rows import Array
 
 from .saved import flattened, restored
@@ -31,6 +32,8 @@ class Keeping:
 
     def __init__(self, path: str | Path | None, model: nn.Module, others: Sequence[Stateful]) -> None:
         self._path = None if path is None else Path(path)
+        if self._path is not None:
+            check_place(self._path)
         self._kept: tuple[Stateful, ...] = (model, *others)
 
     def keep(self, training: str, step: int) -> str:
@@ -41,6 +44,7 @@ class Keeping:
         if self._path is not None:
             for place, each in enumerate(self._kept[1:], 1):
                 texts[f"{place}"] = flattened(each.state_dict(), f"{place}", arrays)
+                texts[f"{place} is"] = type(each).__qualname__
             Checkpoint(training, step, arrays, texts).save(self._path)
         return digest
 
@@ -49,7 +53,25 @@ class Keeping:
         found = None if self._path is None else Checkpoint.load(self._path, training)
         if found is None:
             return 0
+        kinds = {f"{place} is": type(each).__qualname__ for place, each in enumerate(self._kept)}
+        if any(found.texts.get(place, kind) != kind for place, kind in kinds.items()):
+            raise _other()
         for place, each in enumerate(self._kept):
             if f"{place}" in found.texts:
-                each.load_state_dict(restored(found.texts[f"{place}"], found.arrays))
+                _give_back(each, restored(found.texts[f"{place}"], found.arrays))
         return found.step
+
+
+def _give_back(each: Stateful, state: Any) -> None:
+    try:
+        each.load_state_dict(state)
+    except (LookupError, ValueError, RuntimeError, TypeError) as error:  # torch's words, about shapes and names
+        raise _other() from error
+
+
+def _other() -> ArgumentError:
+    return ArgumentError(
+        "this checkpoint was kept with another optimizer, schedule or average; take those it was begun with, or name "
+        "another file",
+        "SRD-T001",
+    )

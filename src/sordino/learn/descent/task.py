@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from sordino.errors import ArgumentError
 from sordino.learn.gradients.made_up import Field
+from sordino.learn.gradients.trying import tried
 from sordino.learn.run.examples import Examples
 from sordino.learn.run.rows import Array, Like
 
@@ -63,7 +64,7 @@ def tensors_of(parts: tuple[Array, ...], fields: tuple[Field, ...]) -> list[Tens
 def _outputs(model: nn.Module, inputs: tuple[Field, ...]) -> int:
     """Return into how many classes the model divides made-up inputs."""
     with torch.no_grad():
-        found = model(*(field.made_up(_FEW) for field in inputs))
+        found = tried(lambda: model(*(field.made_up(_FEW) for field in inputs)), inputs)
     if not isinstance(found, Tensor) or found.dim() < 2:
         raise ArgumentError(
             "how many classes there are cannot be told from this model's outputs; declare it: examples(…, classes=10)",

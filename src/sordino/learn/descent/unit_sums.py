@@ -5,6 +5,7 @@ The only place of a training that touches data; what it returns is secret until 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -17,7 +18,7 @@ from sordino.learn.gradients.clipped import ClippedGradients
 from sordino.learn.gradients.clipping import AUTOMATIC, FLAT, LAYER
 from sordino.learn.run.adaptive import Adaptive, adaptive
 from sordino.learn.run.examples import Examples, People
-from sordino.learn.run.sampling import Draws, Sampler, likely_drawn, most_drawn
+from sordino.learn.run.sampling import Draws, Sampler, Units, likely_drawn, most_drawn
 from sordino.noise import permutation
 
 from .task import InClips, Loss, fields_of, per_example, tensors_of
@@ -133,10 +134,18 @@ class UnitSums:
         units = self._draws(within)
         seats = None
         if self.seats is not None:  # where numbers depend on the seat, whoever leaves must leave an empty one
-            units = units[: self.seats]
-            seats = torch.from_numpy(permutation(self.seats)[: len(units)])
+            seats = torch.from_numpy(_places(self.seats, len(units)))
         parts, owners = self._people.take(units)
         *inputs, targets = tensors_of(parts, (*self._fields[0], self._fields[1]))
         owner = torch.from_numpy(owners) if self._examples.by_owner else None
         sums = self.gradients.sum(self._views.shown(tuple(inputs)), targets, owner, seats)
         return Total(sums.flat(), sums.norms)
+
+
+def _places(seats: int, units: int) -> Units:
+    """Return a seat for each of so many units, by chance.
+
+    Where there are more units than were declared, there are as many more seats as all of them need: were some left
+    out, whoever leaves would let another one in, and move the sum by twice the clip.
+    """
+    return permutation(seats * max(1, math.ceil(units / seats)))[:units]

@@ -19,7 +19,7 @@ import numpy as np
 from sordino.accounting.digest import digest_of
 from sordino.data.account import DataAccount
 from sordino.errors import RunError
-from sordino.learn.run.checkpoint import Checkpoint, weights_digest
+from sordino.learn.run.checkpoint import Checkpoint, check_place, weights_digest
 from sordino.learn.run.rows import Array
 
 from .collector import FAILED
@@ -73,6 +73,8 @@ class Rounds:
         self._account = account
         self._recipe = recipe
         self._path = None if checkpoint is None else Path(checkpoint)
+        if self._path is not None:
+            check_place(self._path)
         self._clip: Fraction | None = None  # where it is by now, if it adapts
         self._settled: list[Summed] = []
         self._failed: list[int] = []

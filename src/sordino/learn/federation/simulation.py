@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sordino.arguments import Number, numbers
+from sordino.arguments import Number, numbers, one_of
 from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError, RunError
 from sordino.learn.run.adaptive import Adaptive
@@ -72,7 +72,8 @@ def simulate(
             knows its own, hence 1; with 0 what is priced is not what members see of each other.
         apply: from weights and the noisy mean update to the next weights; if left out, their sum.
         checkpoint: a file that the training is kept in after every round, and goes on from if it is there.
-        silent: who falls silent in which phase of which round.
+        silent: from a round and a member to the phase from which on that member says nothing ("keys", "shares",
+            "masked", "confirmed" or "opened"); None if it stays.
     """
     first = np.asarray(numbers("start", start), dtype=np.float64)
     if first.ndim != 1 or not first.size:
@@ -137,7 +138,7 @@ class _Masked:
             said: dict[int, bytes] = {}
             for number, message in messages.items():
                 quiet = self._silent(plan.number, number)
-                if quiet is not None and PHASES.index(quiet) <= PHASES.index(phase):
+                if quiet is not None and PHASES.index(one_of("silent", quiet, PHASES)) <= PHASES.index(phase):
                     continue
                 try:
                     hand_in = partial(handed_in, self._parties[number], turn.weights, plan.recipe)

@@ -107,8 +107,8 @@ class ClippedGradients:
     """Whether a unit's numbers are the same bits wherever it sits.
 
     If not, whoever leaves must leave an empty seat: seats are then drawn at random, without replacement, from a public
-    number of them (units beyond that number cannot sit), and `sum` gets them. As a random choice of seats for all but
-    one is what a random choice for all leaves to the others, sums with and without a unit can be compared seat by seat.
+    number of them, and `sum` gets them. As a random choice of seats for all but one is what a random choice for all
+    leaves to the others, sums with and without a unit can be compared seat by seat.
     Where a unit is replaced, never removed, or the sampler keeps a place for everybody, seats are fixed anyway.
     """
 

@@ -33,6 +33,7 @@ from .passing import ByRules, Examples, Loss, Pass, Task, by_functions, one_by_o
 from .place import Batch
 from .score import Following, Guessing, Step, UnforeseenError, UnheardError, compared, scattered
 from .sizing import units_at_once
+from .trying import tried
 
 _SIZES = (13, 17)
 _FEW = 4
@@ -137,7 +138,7 @@ def _bare_losses(task: Task, examples: Examples) -> Tensor:
 def _try_loss(task: Task, inputs: Fields, targets: Field) -> None:
     """Refuse a loss that is not one number for each example, and buffers that change."""
     before = {name: value.clone() for name, value in task.model.named_buffers()}
-    found = _losses(task, made_up(inputs, targets, _FEW))
+    found = tried(lambda: _losses(task, made_up(inputs, targets, _FEW)), inputs, targets)
     if not isinstance(found, Tensor) or found.shape != (_FEW,):
         shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
         raise ArgumentError(

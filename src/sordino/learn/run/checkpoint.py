@@ -75,6 +75,15 @@ class Checkpoint:
         return kept
 
 
+def check_place(path: Path) -> None:
+    """Refuse a file that could not be written: it is found out before the first charge, not after."""
+    if not path.parent.is_dir() or path.is_dir() or not os.access(path.parent, os.W_OK):
+        raise ArgumentError(
+            "a checkpoint is a file in a folder that is there and may be written to; make the folder, or name another",
+            "SRD-A003",
+        )
+
+
 _UNREADABLE = (OSError, EOFError, ValueError, LookupError, TypeError, RuntimeError, zipfile.BadZipFile, zlib.error)
 """What NumPy and an archive raise at files that were cut, changed or are something else."""
 
