@@ -5,8 +5,9 @@ these, not the others, where many small counts matter. **whole** tables are non-
 places and over cells; they are a little too high where there is nobody.
 
 The files: `measurements.npz` (noisy counts of levels and queries), `whole.npz` (whole numbers of the leaves' cells; all
-others are their sums), `places.parquet` and `columns.npz`… what these are about. The unbiased estimates are a
-function of the measurements and the variances in the manifest, so they are computed when they are asked for.
+others are their sums), `places.parquet` (the tree), `column-0.parquet` and so on (what cells are called).
+The unbiased estimates are a function of the measurements and of σ² in the manifest, so they are computed when they are
+asked for.
 """
 
 from __future__ import annotations
