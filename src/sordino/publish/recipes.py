@@ -16,6 +16,7 @@ RECIPES: dict[str, str] = {
     "answers": "tables.answers",
     "graph-count": "graphs.counting",
     "graph-degrees": "graphs.sequence",
+    "heat-map": "places.map_recipe",
     "hierarchy": "hierarchies.plain",
     "marginals": "workloads.margin_recipe",
     "mobility": "movement.recipe",

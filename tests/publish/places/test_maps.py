@@ -209,7 +209,7 @@ def test_columns_that_are_no_coordinates_are_refused() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_recipe_is_read_from_what_it_says(method: Any) -> None:
     asked = heat_map(method=method, sites=2, suppress=5)
-    assert read("heat_map", asked.data.protected, asked.recipe.plain()) == asked.recipe
+    assert read("heat-map", asked.data.protected, asked.recipe.plain()) == asked.recipe
     json.dumps(asked.recipe.plain())
 
 

@@ -66,7 +66,7 @@ class MapRecipe:
     """Whether cells alone are measured."""
     rules: Rules
 
-    name: ClassVar[str] = "heat_map"
+    name: ClassVar[str] = "heat-map"
     forms: ClassVar[tuple[Form, ...]] = ("pure", "concentrated")
     adapts: ClassVar[bool] = False
 
@@ -86,7 +86,7 @@ class QuadtreeRecipe:
     grid: Grid
     rules: Rules
 
-    name: ClassVar[str] = "heat_map"
+    name: ClassVar[str] = "heat-map"
     forms: ClassVar[tuple[Form, ...]] = ("pure", "concentrated")
     adapts: ClassVar[bool] = True
 

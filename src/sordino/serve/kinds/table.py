@@ -31,8 +31,10 @@ _TAKEN = ("run", "jobs", "datasets", "releases", "receipts", "budgets", "ledger"
 class Kinds(Mapping[str, Kind]):
     """Kinds by name, and `sorts` of data by name; each of both with where it comes from, for other processes.
 
-    >>> list(Kinds.load(())), list(Kinds.load(()).sorts)
-    (['query', 'training', 'predictions', 'survey', 'publication'], ['tables', 'examples', 'survey'])
+    >>> list(Kinds.load(()))
+    ['query', 'training', 'predictions', 'survey', 'publication']
+    >>> list(Kinds.load(()).sorts)
+    ['tables', 'examples', 'survey', 'graph', 'genotypes']
     >>> Kinds.load(()).origin("query")
     'sordino.serve.questions.kind:QUESTION'
     """

@@ -14,6 +14,8 @@ from sordino.serve.kinds.kind import Command, Kind, Plain, Quoted, Running, Shap
 from sordino.serve.kinds.page import Page
 
 from .asked import Asked
+from .genotypes import GENOTYPES
+from .graphs import GRAPHS
 
 
 def publication(data: DataAccount[Any], asked: Asked) -> Publication[Any]:
@@ -104,7 +106,8 @@ PUBLICATION = Kind(
     read=Asked.read,
     price=_price,
     run=_run,
-    about=("tables",),
+    about=("tables", "graph", "genotypes"),
+    sorts=(GRAPHS, GENOTYPES),
     apart=True,
     files=("publication.zip", "picture.png"),
     begun_at=("/publications/new", "Publish"),
