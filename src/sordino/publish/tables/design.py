@@ -23,7 +23,7 @@ from sordino.publish.price import Expected
 from sordino.publish.publication import Running
 from sordino.publish.spending import Spend
 
-from .aim import ROUNDS_PER_COLUMN, Wanted
+from .aim import CHOICE, ROUNDS_PER_COLUMN, Wanted
 from .bins import chosen_starts, shares_within
 from .cells import Empty, empty_cells, joined, of_function, place_of
 from .constraints import Constraint, Determines
@@ -31,7 +31,7 @@ from .fields import Field
 from .fitting import Measured
 from .junction import Clique
 from .methods import METHODS
-from .purse import Purse, noise_of, rounded_down
+from .purse import FINENESS, Purse, choice, noise_of, rounded_down
 from .release import SyntheticTable, released
 from .tabulated import Tabulated
 from .values import Spread
@@ -54,6 +54,12 @@ class SyntheticDesign:
     most_cells: int
     bins: int
     spend: Spend
+
+    def __post_init__(self) -> None:
+        """Build the smallest round that there can be, so that what is absurdly little is refused before a price."""
+        least = rounded_down(self.spend.amount * CHOICE / (2 * ROUNDS_PER_COLUMN * len(self.fields)))
+        noise_of(self.spend, least, self.bound)
+        choice(self.spend, least, 2, FINENESS, self.bound)
 
     @property
     def bound(self) -> Bound:

@@ -53,7 +53,8 @@ def _bars(axes: Any, made: SyntheticTable, clique: Clique, ours: Any) -> None:
     if field.size <= _MOST_NAMED:
         names = ["missing" if label is None else str(label) for label in labels_of(field)]
         axes.set_xticks(at, names, rotation=60, ha="right")
-    axes.legend(fontsize=7, frameon=False)
+    axes.set_ylim(top=1.25 * max(float(ours.max()), float(noisy.numbers.max()), 1.0))
+    axes.legend(fontsize=7, frameon=False, loc="upper right")
 
 
 def _points(axes: Any, made: SyntheticTable, clique: Clique, ours: Any) -> None:
