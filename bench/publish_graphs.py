@@ -8,9 +8,9 @@ from publication_data import GRAPHS
 NOTES = """\
 Triangles of SNAP's facebook graph (4,039 nodes, 88,234 edges, 1,612,010 triangles), pure ε = 1. The exact count and its
 local sensitivities, or the capped counts, are computed once; choice and noise are drawn 1,000 times. Where nodes are
-protected, caps are the powers of two from 16,384 to 8,388,608, which is what is tried unless caps are said; the row from 8,192 shows that a cap too many at the low
-end is chosen too often. Degrees: root mean square
-errors of the fitted sequence over those of the noisy one.
+protected, caps are the powers of two from 16,384 to 8,388,608, which is what is tried unless caps are said; the row
+from 8,192 shows that a cap too many at the low end is chosen too often. Degrees: root mean square errors of the fitted
+sequence over those of the noisy one.
 """
 """What the page of documentation says above this room's table."""
 
