@@ -41,6 +41,8 @@ OWN_ENVIRONMENT = (
     "sordino_words",
     "sordino_estimators",
     "sordino_federation",
+    "sordino_genomes",
+    "sordino_graphs",
     "sordino_query",
     "sordino_serve",
     "sordino_ledger",

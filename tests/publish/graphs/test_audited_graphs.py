@@ -37,7 +37,8 @@ def publish(make: Any, unit: Any, ends: Any, **words: Any) -> float:
 def test_no_stranger_tells_neighbours_apart(make: Any, unit: str, less: Any, words: dict[str, Any]) -> None:
     inputs = {"whole": WHOLE, "less": less}
     release = each(lambda which: publish(make, unit, inputs[which], **words))
-    found = measure(release, claim=2, pairs=[("whole", "less")], draws=4000)
+    draws = 4000 if unit == "edge" else 600  # where nodes are protected, each publication solves linear programs
+    found = measure(release, claim=2, pairs=[("whole", "less")], draws=draws)
     assert not found.refuted, str(found)
 
 
