@@ -69,6 +69,13 @@ def test_a_goal_finds_the_least_price() -> None:
         asked.price(error=so.within(8, of="cell"))
 
 
+@pytest.mark.parametrize(("budget", "word"), [(so.budget(epsilon=1), "epsilon"), (so.budget(rho=1), "rho")])
+def test_an_amount_of_many_digits_does_not_fail_after_its_charge(budget: Any, word: str) -> None:
+    asked = counting(budget, times=3)
+    assert len(asked.run(**{word: "0.12345678901234567890123"}).noisy) == 3
+    assert asked.data.account.used <= 0.1234567890124
+
+
 def test_stages_tell_the_share_of_the_budget() -> None:
     heard: list[Any] = []
     asked = counting(so.budget(epsilon=1), times=4).telling(lambda stage, **public: heard.append((stage, public)))

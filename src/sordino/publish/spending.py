@@ -93,13 +93,17 @@ def spend_of(
     """
     if rho is not None:
         _need("concentrated", forms, "rho=…")
-        return Spend(rho=rho)
+        return Spend(rho=_whole(rho))
     assert epsilon is not None  # noqa: S101  (the words have one of the two)
     if delta is not None:
         _need("concentrated", forms, "delta=…")
         return _declared(epsilon, delta, adapts=adapts)
     if account is not None and account.delta and account.own_delta_share == 1:
-        return _declared(epsilon, account.delta, adapts=adapts) if "concentrated" in forms else Spend(epsilon=epsilon)
+        return (
+            _declared(epsilon, account.delta, adapts=adapts)
+            if "concentrated" in forms
+            else Spend(epsilon=_whole(epsilon))
+        )
     renyi = account is not None and account.calculus == "renyi"
     if "concentrated" in forms and (renyi or "pure" not in forms):
         if account is not None and not renyi:
@@ -110,7 +114,7 @@ def spend_of(
             )
         own = own_budget(account, epsilon, None, None)
         return Spend(rho=_rho(used_whole(_build(adapts), Filter.open(own))))
-    return Spend(epsilon=epsilon)
+    return Spend(epsilon=_whole(epsilon))
 
 
 def _need(form: Form, forms: tuple[Form, ...], word: str) -> None:
@@ -136,8 +140,12 @@ def _concentrated(multiplier: Fraction) -> Event:
     return Concentrated(1 / (2 * multiplier**2))
 
 
+def _whole(amount: Fraction) -> Fraction:
+    """Return an amount in the units that accounts count in, rounded down: a cap must not be below what uses it up."""
+    return Fraction(int(amount * _FINEST), _FINEST)
+
+
 def _rho(multiplier: Fraction) -> Fraction:
     """Return ρ of Gaussian noise of this multiple of its sensitivity, rounded down to a short fraction."""
     exact = 1 / (2 * multiplier**2)
-    short = Fraction(int(exact * _FINEST), _FINEST)
-    return short or exact
+    return _whole(exact) or exact
