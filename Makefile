@@ -24,7 +24,7 @@ COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip
 # A test that hangs fails by itself, and says where, long before anybody loses patience.
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --timeout 400
 NOBODY := not long and not slow and not postgres and not spark and not browser and not service and not flower
-LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py tests/test_works.py
+LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py tests/laws/test_shuffled.py tests/test_works.py
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve quick test test-long audit bench docs lint lint-ruff lint-mypy lint-layers changelog release clean

@@ -74,9 +74,7 @@ def test_whoever_dies_leaves_a_charge_and_no_release(tmp_path: Path, moment: str
         assert balance.spent[-1] > 0
         left = house.ledger.files.directory
         written = [each for each in left.iterdir() if not each.name.startswith(".")] if left and left.exists() else []
-        assert bool(written) == (
-            moment == "after files"
-        )
+        assert bool(written) == (moment == "after files")
 
 
 @pytest.mark.slow
