@@ -12,8 +12,8 @@ import numpy as np
 
 from collect.visits import house, kept
 from sordino.accounting.work import Work
-from sordino.collect import alert as alerts
 from sordino.collect import alert_secret
+from sordino.collect import alerting as alerts
 from sordino.collect.alerting import AlertWatch, alert, open_alert
 from sordino.collect.pan import kept as pan_kept
 from sordino.collect.pan.counting import PanCount

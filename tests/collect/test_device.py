@@ -151,22 +151,27 @@ def test_threads_and_processes_share_one_account(tmp_path):
 class Memoised:
     """K-ary response that answers once and repeats itself, to see that its state is kept."""
 
-    def __init__(self, way):
-        self._way = way
+    def __init__(self, asks):
+        self._asks = asks
 
     def __getattr__(self, name):
-        return getattr(self._way, name)
+        return getattr(self._asks, name)
 
-    def remembered(self, value, state, source):
-        kept = state or {"payload": self._way.report(value, source).hex(), "times": 0}
+    def event(self):
+        return self._asks.randomizer.event()
+
+    def remembered(self, value, day, state, source):
+        assert len(day) == 10
+        kept = state or {"payload": self._asks.randomizer.report(value, source).hex(), "times": 0}
         return bytes.fromhex(kept["payload"]), kept | {"times": kept["times"] + 1}
 
 
 def test_what_a_randomizer_remembers_is_kept_with_the_charge(tmp_path):
     from sordino.collect.frequencies.k_ary import KAry
+    from sordino.collect.question import Coded
     from sordino.collect.surveys import survey
 
-    poll = survey("pets", Memoised(KAry(domain=1000, epsilon="0.1")), per_day=9)
+    poll = survey("pets", Memoised(Coded(KAry(domain=1000, epsilon="0.1"))), per_day=9)
     found = [Device(tmp_path / "device.json").report(poll, 5) for _ in range(9)]
     assert len({each.payload for each in found}) == 1
     assert len({each.id for each in found}) == 9

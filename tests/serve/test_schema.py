@@ -174,6 +174,9 @@ def _trained(service: Service) -> None:
     (folder / "weights.npz").write_bytes(b"weights")
 
 
+_PUBLISHED = {"dataset": "trips", "recipe": "synthetic", "parameters": {"columns": ["city", "fare"]}, "epsilon": "0.1"}
+
+
 def _good_cases(service: Service, release: str, approval: str, job: str) -> dict[str, dict[str, Any]]:
     """One call of every operation that succeeds: parameters of the path, of the query, and the body."""
     checkpoint, question = service.checkpoint(OWNER), {"dataset": "trips", "sql": SQL[1], "epsilon": "0.5"}
@@ -187,6 +190,8 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
         "POST /api/v1/query/run": {"body": question},
         "POST /api/v1/training/price": {"body": digits.RECIPE},
         "POST /api/v1/training/run": {"body": digits.RECIPE},
+        "POST /api/v1/publication/price": {"body": _PUBLISHED},
+        "POST /api/v1/publication/run": {"body": _PUBLISHED},
         "POST /api/v1/predictions/price": {"body": digits.WANTED},
         "POST /api/v1/predictions/run": {"body": digits.WANTED},
         **_open_cases(service.run(OWNER, "predictions", digits.WANTED)["id"]),

@@ -19,7 +19,7 @@ def test_spark_counts_the_same_integers(tmp_path: Path) -> None:
     with spark_engine() as engine, so.open(tmp_path / "budget.db") as house:
         session = engine.backend._session
         for way in ("k-ary", "unary", "hashing", "subset"):
-            poll = pets(name=way, way=way)
+            poll = pets(name=way.replace("-", "_"), way=way)
             running = house.collect(poll)
             running.take(list(map(bytes, bodies(poll, np.arange(5000) % 3))))
             closed = running.close()

@@ -33,15 +33,19 @@ if TYPE_CHECKING:
     from .loading import load
     from .movement.alerts import mobility_alerts
     from .movement.recipe import mobility
+    from .places.map_recipe import heat_map
     from .tables.answers import answers, those
     from .tables.constraints import at_most, between, determines, never
     from .tables.recipe import synthetic
-    from .tables.workload import marginals, pairs, triples
+    from .tables.workload import combinations, pairs, triples
+    from .workloads.margin_recipe import marginals
+    from .workloads.range_recipe import ranges
 
 _HOME: dict[str, str] = {
     "answers": "tables.answers",
     "at_most": "tables.constraints",
     "between": "tables.constraints",
+    "combinations": "tables.workload",
     "clustering": "graphs.counting",
     "degrees": "graphs.sequence",
     "determines": "tables.constraints",
@@ -72,6 +76,7 @@ __all__ = [
     "at_most",
     "between",
     "clustering",
+    "combinations",
     "degrees",
     "determines",
     "edges",

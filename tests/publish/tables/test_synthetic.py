@@ -143,7 +143,7 @@ def test_many_rows_of_one_person_weigh_as_many_as_are_declared(monkeypatch: pyte
     words: dict[str, Any] = {"unit": "person", "columns": {"city": so.keys(CITIES)}, "limits": so.limits(rows=2)}
     with monkeypatch.context() as patched:
         heard = Heard(patched)
-        so.publish.synthetic(account(table, **words), ["city"], workload=so.publish.marginals(["city"])).run(rho=1)
+        so.publish.synthetic(account(table, **words), ["city"], workload=so.publish.combinations(["city"])).run(rho=1)
     assert heard.bounds[0].l2_squared == 4
     assert heard.values[0].sum() == 5
 
@@ -162,7 +162,9 @@ def test_plain_parameters_make_the_same_recipe() -> None:
     job = so.publish.synthetic(account(), ALL, zeros=RULES, ranges=RANGES, bins=6, megabytes="0.5", method="mwem")
     plain = json.loads(json.dumps(job.recipe.plain()))
     assert read("synthetic", people(), plain) == job.recipe
-    listed = so.publish.synthetic(account(), ["city", "married"], workload=so.publish.marginals([["city", "married"]]))
+    listed = so.publish.synthetic(
+        account(), ["city", "married"], workload=so.publish.combinations([["city", "married"]])
+    )
     assert read("synthetic", people(), json.loads(json.dumps(listed.recipe.plain()))) == listed.recipe
 
 
@@ -200,7 +202,7 @@ def test_prices_say_what_is_known_beforehand() -> None:
         ([], {}, "SRD-P101"),
         (["city", "city"], {}, "SRD-P101"),
         (["begun"], {}, "SRD-P004"),
-        (["city", "age"], {"workload": so.publish.marginals(["income"])}, "SRD-P101"),
+        (["city", "age"], {"workload": so.publish.combinations(["income"])}, "SRD-P101"),
         (["city"], {"zeros": [so.publish.never(city="Paris")]}, "SRD-P102"),
         (["city"], {"zeros": [so.publish.never(age=3)]}, "SRD-P101"),
         (["city"], {"zeros": [so.publish.never(city=CITIES)]}, "SRD-P103"),

@@ -119,7 +119,7 @@ def synthetic(
     Args:
         account: an account for tables: `so.account(data, budget)`.
         columns: which are published, each with declared keys or bounds; all that have some, if left out.
-        workload: which marginals matter: `pairs()` (all), `triples()`, `marginals([…])`.
+        workload: which marginals matter: `pairs()` (all), `triples()`, `combinations([…])`.
         zeros: what holds in every row: `never(…)`, `at_most(…)`, `determines(…)`.
         method: aim, mst or mwem.
         megabytes: how large the model may be.
@@ -164,7 +164,7 @@ def recipe(
     if not all(isinstance(each, Constraint) for each in said):
         raise ArgumentError("zeros takes a list of never(…), at_most(…) and determines(…)", "SRD-A001")
     if workload is not None and not isinstance(workload, Workload):
-        raise ArgumentError("workload must be pairs(), triples() or marginals([…])", "SRD-A001")
+        raise ArgumentError("workload must be pairs(), triples() or combinations([…])", "SRD-A001")
     return Synthetic(
         schema,
         names,

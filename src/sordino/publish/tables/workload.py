@@ -18,7 +18,7 @@ _MOST = 50_000
 
 @dataclass(frozen=True)
 class Workload:
-    """Marginals: all of so many columns each, or those that are listed. Built by `pairs`, `triples`, `marginals`."""
+    """Marginals: all of so many columns each, or those that are listed. Built by `pairs`, `triples`, `combinations`."""
 
     ways: int | None = None
     listed: tuple[tuple[str, ...], ...] = ()
@@ -48,7 +48,7 @@ class Workload:
     def read(cls, plain: Mapping[str, Any]) -> Workload:
         """Return the workload that `plain` wrote."""
         keywords.check_names(plain, ("ways", "marginals"), "a workload has no")
-        return ways_of(plain["ways"]) if "ways" in plain else marginals(plain.get("marginals", ()))
+        return ways_of(plain["ways"]) if "ways" in plain else combinations(plain.get("marginals", ()))
 
 
 def ways_of(columns: int) -> Workload:
@@ -66,10 +66,10 @@ def triples() -> Workload:
     return Workload(3)
 
 
-def marginals(listed: Iterable[Iterable[str]]) -> Workload:
+def combinations(listed: Iterable[Iterable[str]]) -> Workload:
     """Return the marginals that are listed, each by the names of its columns."""
     if isinstance(listed, str):
-        raise ArgumentError('marginals takes lists of columns, such as [["age", "income"], ["sex"]]', "SRD-A001")
+        raise ArgumentError('combinations takes lists of columns, such as [["age", "income"], ["sex"]]', "SRD-A001")
     named = tuple((each,) if isinstance(each, str) else tuple(each) for each in listed)
     if not named or any(
         not each or len(set(each)) < len(each) or not all(isinstance(name, str) for name in each) for each in named
