@@ -22,7 +22,8 @@ STAMP  := $(VENV)/.installed-test
 ROOMS  := noise accounting mechanisms
 COVER  := $(ROOMS:%=--cov=sordino.%) --cov-branch --cov-report=term-missing:skip-covered --cov-fail-under=98
 # A test that hangs fails by itself, and says where, long before anybody loses patience.
-PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --timeout 400
+# Each worker has one thread: more of them would only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --timeout 400
 NOBODY := not long and not slow and not postgres and not spark and not browser and not service and not flower
 LOWER  := $(ROOMS:%=tests/%) tests/laws/test_laws_catch.py tests/laws/test_shuffled.py tests/test_works.py
 

@@ -53,6 +53,7 @@ def test_a_member_answers_nothing_but_rounds_that_it_agreed_to(flower_python: Pa
 
 
 @pytest.mark.timeout(4 * LONG)
+@pytest.mark.long
 def test_processes_on_loopback_with_a_killed_client_and_a_killed_server(flower_python: Path, tmp_path: Path) -> None:
     for number in range(3):
         identity = Identity()
