@@ -114,9 +114,9 @@ def test_its_pages(tmp_path: Path) -> None:
         owner = Visit(service, client, service.issue_token(OWNER, "olga", "owner"))
         pages = (
             *PAGES,
-            "/office",
-            "/office/datasets/people",
-            "/office/register?anew=people",
+            "/admin",
+            "/admin/datasets/people",
+            "/admin/register?anew=people",
             "/console?dataset=people",
         )
         for path in pages:
@@ -128,7 +128,7 @@ def test_its_pages(tmp_path: Path) -> None:
         assert "/console" not in shown.split("<h1>")[1].split("</div>")[0]  # SQL asks about tables
         assert 'value="people"' not in owner.see("/console").text
         assert owner.see("/console/schema?dataset=people").status_code == 200
-        checked = owner.fill("/office/check", declarations=DECLARATIONS)
+        checked = owner.fill("/admin/check", declarations=DECLARATIONS)
         assert checked.status_code == 200
         assert "tallest" in checked.text
 
@@ -190,7 +190,7 @@ def test_where_its_kind_is_gone_everything_else_goes_on(tmp_path: Path) -> None:
         released = service.run(ANALYST, "sums", ASKED)
     with Service.open(settings_at(tmp_path)) as service, TestClient(create_app(service)) as client:
         owner = Visit(service, client, service.issue_token(OWNER, "olga", "owner"))
-        for path in ("/", "/releases", f"/releases/{released['id']}", "/transparency/people", "/office", "/ledger"):
+        for path in ("/", "/releases", f"/releases/{released['id']}", "/transparency/people", "/admin", "/ledger"):
             assert owner.see(path).status_code == 200, path
         assert owner.see("/datasets/people").status_code == 422
         assert service.run(ANALYST, "query", count(0.1))["answer"]

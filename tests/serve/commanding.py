@@ -40,12 +40,12 @@ class Commands:
     def json(self, *words: Any, code: int = 0) -> Any:
         return json.loads(self(*words, "--json", code=code))
 
-    def refused(self, capsys: pytest.CaptureFixture[str], *words: Any) -> str:
+    def refused(self, capsys: pytest.CaptureFixture[str], *words: Any, code: int = 2) -> str:
         """Return what is said of a call that must be refused."""
         self._patch.setattr(sys, "argv", ["sordino", *map(str, words)])
         with pytest.raises(SystemExit) as end:
             cli.main()
-        assert end.value.code == 2
+        assert end.value.code == code
         return " ".join(capsys.readouterr().err.split())
 
     def begin(self, epsilon: str = "3") -> None:

@@ -44,7 +44,7 @@ def keeps_its_rules(seen: Watched) -> None:
 def issued(seen: Watched, subject: str, role: str) -> str:
     """Issue a token in the browser, and return it as it is shown."""
     page = seen.page
-    seen.go("/office/tokens")
+    seen.go("/admin/tokens")
     page.get_by_label("For whom").fill(subject)
     page.get_by_label("As", exact=True).select_option(role)
     if role == "analyst":  # who reads the whole ledger must be let at all data sets
@@ -132,7 +132,7 @@ def _asks_and_waits(seen: Watched) -> str:
 
 def _approves(seen: Watched) -> None:
     page = seen.page
-    seen.go("/office")
+    seen.go("/admin")
     expect(page.get_by_text("Waiting for your approval: 1")).to_be_visible()
     page.get_by_role("link", name="ann asks about trips").click()
     expect(page.get_by_text("would cost 40 % of the budget")).to_be_visible()
@@ -221,13 +221,13 @@ def test_pages_keep_to_their_rules_on_a_phone(house: tuple[Service, str], browse
             "/receipts",
             "/ledger",
             "/ledger/1",
-            "/office",
-            "/office/register?anew=trips",
-            "/office/datasets/trips",
-            "/office/caps",
-            "/office/tokens",
-            f"/office/tokens/{token}",
-            "/office/members",
+            "/admin",
+            "/admin/register?anew=trips",
+            "/admin/datasets/trips",
+            "/admin/caps",
+            "/admin/tokens",
+            f"/admin/tokens/{token}",
+            "/admin/members",
             "/approvals",
             "/transparency",
             "/transparency/trips",

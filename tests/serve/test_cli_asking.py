@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,9 @@ import pytest
 import sordino as so
 from serve.commanding import COUNT, DECLARED, Commands, commands_in
 from serve.places import CANARY_NUMBER, CANARY_TEXT, OWNER
+from sordino.errors import ArgumentError, LedgerError, RunError, SourceError, UnsupportedError
+from sordino.gate import ApprovalError
+from sordino.serve import cli
 from sordino.serve.commands.budget import bar, sparkline
 from sordino.serve.commands.place import cell, settings_in
 from sordino.serve.service import Service
@@ -108,7 +112,7 @@ def test_patterns_are_called_as_their_directory_is(run: Commands) -> None:
 )
 def test_mistakes_are_refused_and_leave_nothing_behind(run: Commands, capsys, words, remedy) -> None:  # type: ignore[no-untyped-def]
     before = set(run.directory.iterdir())
-    assert remedy in run.refused(capsys, *words)
+    assert remedy in run.refused(capsys, *words, code=4 if "driver" in words else 2)
     assert set(run.directory.iterdir()) == before
 
 
@@ -152,10 +156,33 @@ def test_the_same_key_is_charged_once(begun: Commands) -> None:
 
 def test_what_does_not_fit_is_refused_with_what_would(begun: Commands, capsys: pytest.CaptureFixture[str]) -> None:
     assert "would fit: epsilon = " in begun("ask", COUNT, "--epsilon", "2", "--dry-run")
-    said = begun.refused(capsys, "ask", COUNT, "--epsilon", "2", "--receipt", "r.json")
+    said = begun.refused(capsys, "ask", COUNT, "--epsilon", "2", "--receipt", "r.json", code=3)
     assert "would fit" in said
     assert not (begun.directory / "r.json").exists()
-    assert "SRD-Q" in begun.refused(capsys, "ask", "SELECT * FROM trips", "--epsilon", "0.1")
+    assert "SRD-Q" in begun.refused(capsys, "ask", "SELECT * FROM trips", "--epsilon", "0.1", code=4)
+
+
+@pytest.mark.usefixtures("begun")
+def test_programs_read_refusals_as_json(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "argv", ["sordino", "ask", COUNT, "--epsilon", "5", "--json"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    said = capsys.readouterr()
+    assert end.value.code == 3
+    assert json.loads(said.out)["error"]["code"] == "SRD-B001"
+    assert "refused:" in said.err
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [(ArgumentError, 2), (ApprovalError, 3), (UnsupportedError, 4), (RunError, 5), (SourceError, 6), (LedgerError, 2)],
+)
+def test_what_a_script_does_next_follows_from_the_exit_code(run: Commands, monkeypatch, capsys, kind, code) -> None:  # type: ignore[no-untyped-def]
+    def refuse() -> None:
+        raise kind("something", "SRD-A001")
+
+    monkeypatch.setattr(cli, "app", refuse)
+    assert "something" in run.refused(capsys, "ask", COUNT, code=code)
 
 
 def test_a_data_set_must_be_named_where_there_are_several(begun: Commands, capsys: pytest.CaptureFixture[str]) -> None:

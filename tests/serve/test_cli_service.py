@@ -53,7 +53,7 @@ def test_everything_goes_over_the_wire_as_well(
         run("ask", COUNT, "--epsilon", "0.25", "--receipt", "r.json", *there)
         monkeypatch.setenv("SORDINO_URL", url)
         monkeypatch.setenv("SORDINO_TOKEN", token)
-        assert "would fit" in run.refused(capsys, "ask", COUNT, "--epsilon", "2")
+        assert "would fit" in run.refused(capsys, "ask", COUNT, "--epsilon", "2", code=3)
         (budget,) = run.json("budget")["budgets"]
         assert budget["by_analyst"] == [{"analyst": "ann", "part": 0.25, "charges": 1}]
         key = service.ledger.key.text
@@ -64,4 +64,4 @@ def test_everything_goes_over_the_wire_as_well(
         with so.connect(url, token, key=key) as house:
             assert len(house.account().sql(COUNT).run(epsilon="0.25")) == 1
             assert house.account().budget["used"] == 0.5
-    assert "does not answer" in run.refused(capsys, "budget")
+    assert "does not answer" in run.refused(capsys, "budget", code=6)

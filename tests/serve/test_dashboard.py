@@ -101,9 +101,9 @@ def test_the_navigation_is_by_role(quiet_visit: Who) -> None:
         return re.findall(r'href="([^"]+)"', navigation)
 
     assert {"/", "/console", "/releases"} <= set(links("analyst"))
-    assert not {"/ledger", "/office"} & set(links("analyst"))
+    assert not {"/ledger", "/admin"} & set(links("analyst"))
     assert "/console" not in links("auditor")
-    assert {"/ledger", "/office", "/approvals"} <= set(links("owner"))
+    assert {"/ledger", "/admin", "/approvals"} <= set(links("owner"))
 
 
 def test_an_auditor_of_some_data_sets_is_not_sent_to_the_ledger(visit: Who) -> None:

@@ -62,7 +62,7 @@ def test_pages_are_for_everybody_where_the_owner_says_so(public: Visit) -> None:
     for secret in ("ann", COUNT, CANARY_TEXT, "/releases/"):
         assert secret not in page
         assert secret not in told.text
-    for path in ("/", "/releases", "/ledger", "/office"):
+    for path in ("/", "/releases", "/ledger", "/admin"):
         assert public.see(path).status_code == 303
     assert public.see("/transparency/nothing").status_code == 404
 

@@ -1,8 +1,8 @@
 """The command line: ``sordino`` and its verbs, from ``init`` and ``ask`` to ``ledger verify`` and ``serve``.
 
-Every command prints a table for people or, with ``--json``, one JSON object for programs. What is refused ends with
-exit code 2 and a text that names the remedy; what was checked and does not hold with exit code 1. Everything that is
-asked about data goes through the ledger; the commands load what they need when they are called.
+Every command prints a table for people or, with ``--json``, one JSON object for programs, errors too. The exit code
+tells a script what to do (`CODES`); what was checked and does not hold ends with 1. Everything that is asked about data
+goes through the ledger; the commands load what they need when they are called.
 """
 
 from __future__ import annotations
@@ -13,21 +13,22 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from sordino.errors import SordinoError
+from sordino.errors import BudgetError, QuestionError, RunError, SordinoError, SourceError, UnsupportedError
 from sordino.version import VERSION
 
+from .afar.remote import UnreachableError
 from .commands import begin, budget, demo, job, ledger, receipt, running, shuffle, start, survey, token
 from .commands.explaining import explain
-from .commands.place import cell
+from .commands.place import cell, say_json
 from .commands.pricing import epsilon, noise
 from .kinds.table import OF_THE_HOUSE, kind_at
+from .refusals import BusyError, shape
 
 app = typer.Typer(
     name="sordino",
     help="Differential privacy on one ledger: ask, see what is left, verify; price noise and explain what it means.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    add_completion=False,
 )
 app.command()(demo.demo)
 app.command()(begin.init)
@@ -70,10 +71,22 @@ def before_any_verb(
     """Do nothing: the one option answers by itself."""
 
 
+USAGE = 2
+CODES: tuple[tuple[tuple[type[SordinoError], ...], int], ...] = (
+    ((BudgetError,), 3),
+    ((QuestionError, UnsupportedError), 4),
+    ((RunError,), 5),
+    ((SourceError, BusyError, UnreachableError), 6),
+)
+"""What a refusal ends with, by what helps: another budget or question, the operator, another time; else `USAGE`."""
+
+
 def main() -> None:
-    """Run the command line; turn our own errors into a line on standard error and exit code 2."""
+    """Run the command line; turn our own errors into a line on standard error, or JSON, and an exit code."""
     try:
         app()
     except SordinoError as error:
+        if "--json" in sys.argv:
+            say_json(shape(error.code, error.message))
         Console(stderr=True, highlight=False).print(f"[bold red]refused:[/] {cell(error.message)} ({error.code})")
-        sys.exit(2)
+        sys.exit(next((code for kinds, code in CODES if isinstance(error, kinds)), USAGE))

@@ -62,7 +62,7 @@ class RemoteAccount:
 
     @property
     def budget(self) -> dict[str, Any]:
-        """The budget: cap, used part, what remains, who used it, how it went down."""
+        """The budget: cap, used part, what remains, who used it, the budget over time."""
         return self.house.remote.budget(self.name)
 
     @property

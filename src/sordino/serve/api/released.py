@@ -43,7 +43,7 @@ async def receipt(call: Calling, identifier: str) -> Any:
 
 @router.get("/budgets/dataset/{name}", tags=["released"], responses=answers(BudgetReport))
 async def budget(call: Calling, name: str) -> Any:
-    """Return the budget of a data set: cap, used part, what remains, who used it, how it went down."""
+    """Return the budget of a data set: cap, used part, what remains, who used it, the budget over time."""
     return JSONResponse(await call(lambda service, who: service.budget(who, name)))
 
 

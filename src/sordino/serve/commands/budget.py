@@ -1,4 +1,4 @@
-"""``sordino budget``: what is left of each budget, who spent it, and how it went down."""
+"""``sordino budget``: what is left of each budget, who spent it, and the budget over time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def budget(
     token: TokenOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is left of the budgets, who spent it, and how it went down."""
+    """Show what is left of the budgets, who spent it, and the budget over time."""
     with desk(directory, url, token) as asked:
         names = [each["name"] for each in asked.datasets()] if dataset is None else [dataset]
         found = [asked.budget(name) for name in names]

@@ -7,7 +7,7 @@
 ``home.py``      data sets, and all that is public about one: who is protected, columns, budget, policy
 ``released.py``  releases of every kind and their receipts; *jobs.py*: runs that take long
 ``explorer.py``  the ledger: entries, checkpoints, proofs, a live verification
-``offices.py``   the owner's desk: data sets, policies, budgets, tokens, members, approvals
+``admin.py``     for owners: data sets, policies, budgets, tokens, members, approvals
 ``openness.py``  the transparency page, and ε in plain words
 ``forms.py``     what was typed into a form, kept when it is refused; *words.py*: declarations, events, entries in words
 
@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from . import entrance, explorer, home, jobs, offices, openness, released
+from . import admin, entrance, explorer, home, jobs, openness, released
 from .troubles import at_the_door, install
 
 __all__ = ["at_the_door", "install", "router"]
 
 router = APIRouter(include_in_schema=False)
-for _page in (entrance, home, released, jobs, explorer, offices, openness):
+for _page in (entrance, home, released, jobs, explorer, admin, openness):
     router.include_router(_page.router)

@@ -23,13 +23,13 @@ _DONE = {
 }
 
 
-@router.get("/office/tokens")
+@router.get("/admin/tokens")
 def tokens(request: Request, session: Visitor, done: str = "") -> Response:
     """List all tokens, and show the form in which one is issued."""
     return page(request, session, "tokens.html", **_tokens(request, session, Entered({"days": "90"}), done=done))
 
 
-@router.post("/office/tokens")
+@router.post("/admin/tokens")
 def issue(request: Request, session: Sender, typed: Filled) -> Response:
     """Issue a token and show it, this once."""
     service, who = service_of(request), session.who
@@ -43,13 +43,13 @@ def issue(request: Request, session: Sender, typed: Filled) -> Response:
     return page(request, session, "tokens.html", **_tokens(request, session, fresh, token=token, issued_to=typed))
 
 
-@router.get("/office/tokens/{identifier}")
+@router.get("/admin/tokens/{identifier}")
 def token(request: Request, session: Visitor, identifier: str) -> Response:
     """Ask once more before a token is revoked."""
     return page(request, session, "revoke.html", token=_token(request, session, identifier), error=None)
 
 
-@router.post("/office/tokens/{identifier}")
+@router.post("/admin/tokens/{identifier}")
 def revoke(request: Request, session: Sender, typed: Filled, identifier: str) -> Response:
     """Revoke a token."""
     found = _token(request, session, identifier)
@@ -58,26 +58,26 @@ def revoke(request: Request, session: Sender, typed: Filled, identifier: str) ->
     except REFUSALS as error:
         return again(request, session, "revoke.html", error, {"token": found})
     service_of(request).revoke_token(session.who, identifier)
-    return see("/office/tokens?done=revoked")
+    return see("/admin/tokens?done=revoked")
 
 
-@router.get("/office/members")
+@router.get("/admin/members")
 def members(request: Request, session: Visitor, done: str = "") -> Response:
     """List everybody who may come in by single sign-on, and show the form in which one is admitted."""
     return page(request, session, "members.html", **_members(request, session, Entered(), done=done))
 
 
-@router.post("/office/members")
+@router.post("/admin/members")
 def admit(request: Request, session: Sender, typed: Filled) -> Response:
     """Let somebody come in, or change as what."""
     try:
         service_of(request).admit(session.who, typed["subject"], typed["role"], datasets_of(typed))
     except REFUSALS as error:
         return again(request, session, "members.html", error, _members(request, session, typed))
-    return see("/office/members?done=admitted")
+    return see("/admin/members?done=admitted")
 
 
-@router.post("/office/members/dismissal")
+@router.post("/admin/members/dismissal")
 def dismiss(request: Request, session: Sender, typed: Filled) -> Response:
     """Let somebody come in no more."""
     try:
@@ -85,7 +85,7 @@ def dismiss(request: Request, session: Sender, typed: Filled) -> Response:
     except REFUSALS as error:
         return again(request, session, "members.html", error, _members(request, session, typed, wrong="dismissal"))
     service_of(request).dismiss(session.who, typed["leaving"])
-    return see("/office/members?done=dismissed")
+    return see("/admin/members?done=dismissed")
 
 
 def _tokens(request: Request, session: Session, typed: Entered, **more: Any) -> dict[str, Any]:

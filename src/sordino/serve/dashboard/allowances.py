@@ -27,14 +27,14 @@ _DONE = {
 _FOR_GOOD = "who did it, and why, stays in the ledger for good"
 
 
-@router.get("/office/datasets/{name}")
+@router.get("/admin/datasets/{name}")
 def manage(request: Request, session: Visitor, name: str, done: str = "") -> Response:
     """Show the budget and the policy of a data set, to be changed."""
     session.who.must_be("owner")
     return page(request, session, "manage.html", **_managed(request, session, name, done=_DONE.get(done)))
 
 
-@router.post("/office/datasets/{name}/budget")
+@router.post("/admin/datasets/{name}/budget")
 def set_budget(request: Request, session: Sender, typed: Filled, name: str) -> Response:
     """Raise or lower the budget of a data set."""
     session.who.must_be("owner")
@@ -44,10 +44,10 @@ def set_budget(request: Request, session: Sender, typed: Filled, name: str) -> R
     except REFUSALS as error:
         values = _managed(request, session, name, typed=typed, wrong="budget")
         return again(request, session, "manage.html", error, values)
-    return see(f"/office/datasets/{name}?done=budget")
+    return see(f"/admin/datasets/{name}?done=budget")
 
 
-@router.post("/office/datasets/{name}/policy")
+@router.post("/admin/datasets/{name}/policy")
 def set_policy(request: Request, session: Sender, typed: Filled, name: str) -> Response:
     """Change what is allowed for one release."""
     session.who.must_be("owner")
@@ -56,17 +56,17 @@ def set_policy(request: Request, session: Sender, typed: Filled, name: str) -> R
     except REFUSALS as error:
         values = _managed(request, session, name, policy=typed, wrong="policy")
         return again(request, session, "manage.html", error, values)
-    return see(f"/office/datasets/{name}?done=policy")
+    return see(f"/admin/datasets/{name}?done=policy")
 
 
-@router.get("/office/caps")
+@router.get("/admin/caps")
 def caps(request: Request, session: Visitor, done: str = "") -> Response:
     """List the caps of analysts, projects and groups, and show the form in which one is set."""
     session.who.must_be("owner")
     return page(request, session, "caps.html", **_caps(request, session, Entered(), done=_DONE.get(done)))
 
 
-@router.post("/office/caps")
+@router.post("/admin/caps")
 def set_cap(request: Request, session: Sender, typed: Filled) -> Response:
     """Give an analyst, a project or a group a budget, or another one."""
     session.who.must_be("owner")
@@ -85,7 +85,7 @@ def set_cap(request: Request, session: Sender, typed: Filled) -> Response:
         )
     except REFUSALS as error:
         return again(request, session, "caps.html", error, _caps(request, session, typed))
-    return see("/office/caps?done=cap")
+    return see("/admin/caps?done=cap")
 
 
 def _managed(request: Request, session: Session, name: str, **more: Any) -> dict[str, Any]:

@@ -48,7 +48,7 @@ NAVIGATION = (
     Link("/jobs", "Jobs", ("owner", "analyst")),
     Link("/approvals", "Approvals", ("owner", "analyst")),
     Link("/ledger", "Ledger", ("owner", "auditor"), about_all=True),
-    Link("/office", "Office", ("owner",)),
+    Link("/admin", "Admin", ("owner",)),
     Link("/epsilon", "What ε means"),
 )
 

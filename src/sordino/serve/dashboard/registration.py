@@ -30,7 +30,7 @@ limits: {rows: 20}
 _FOR_GOOD = "a budget that was opened stays in the ledger for good"
 
 
-@router.get("/office/register")
+@router.get("/admin/register")
 def register(request: Request, session: Visitor, anew: str = "") -> Response:
     """Show the form in which a data set is declared; `anew` names one to declare anew."""
     session.who.must_be("owner")
@@ -38,7 +38,7 @@ def register(request: Request, session: Visitor, anew: str = "") -> Response:
     return _form(request, session, Entered({"declarations": declared}), known=bool(anew))
 
 
-@router.post("/office/propose")
+@router.post("/admin/propose")
 def propose(request: Request, session: Sender, typed: Filled) -> Response:
     """Fill the form in with what names and types of columns say."""
     try:
@@ -48,7 +48,7 @@ def propose(request: Request, session: Sender, typed: Filled) -> Response:
     return _form(request, session, Entered(typed | {"declarations": text}), proposed=True)
 
 
-@router.post("/office/check")
+@router.post("/admin/check")
 def check(request: Request, session: Sender, typed: Filled) -> Response:
     """Show what declarations would make public, without storing anything."""
     try:
@@ -59,7 +59,7 @@ def check(request: Request, session: Sender, typed: Filled) -> Response:
     return _form(request, session, typed, preview=found, known=found["known"], **shown_of(service, found))
 
 
-@router.post("/office/register")
+@router.post("/admin/register")
 def store(request: Request, session: Sender, typed: Filled) -> Response:
     """Register a data set with its budget, or declare it anew."""
     try:
@@ -67,7 +67,7 @@ def store(request: Request, session: Sender, typed: Filled) -> Response:
         found = service_of(request).register(session.who, typed["declarations"], budget_of(typed) or None)
     except REFUSALS as error:
         return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
-    return see(f"/office/datasets/{found['name']}?done=registered")
+    return see(f"/admin/datasets/{found['name']}?done=registered")
 
 
 def _values(typed: Entered, **more: Any) -> dict[str, Any]:

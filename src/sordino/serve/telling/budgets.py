@@ -1,4 +1,4 @@
-"""Budgets as people read them: the cap, what is used, who used it, how it went down, and when it begins anew."""
+"""Budgets as people read them: the cap, what is used, who used it, the budget over time, and when it begins anew."""
 
 from __future__ import annotations
 

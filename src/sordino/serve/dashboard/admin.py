@@ -19,8 +19,8 @@ from .pages import Visitor, page
 router = APIRouter()
 
 
-@router.get("/office")
-def office(request: Request, session: Visitor) -> Response:
+@router.get("/admin")
+def admin(request: Request, session: Visitor) -> Response:
     """Show the desk."""
     service, who = service_of(request), session.who
     who.must_be("owner")
@@ -28,7 +28,7 @@ def office(request: Request, session: Visitor) -> Response:
     return page(
         request,
         session,
-        "office.html",
+        "admin.html",
         datasets=service.datasets(who),
         waiting=[each for each in service.approvals(who) if each["state"] == "pending"],
         good=sum(each["state"] == "good" for each in tokens),
