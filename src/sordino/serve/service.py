@@ -141,6 +141,10 @@ class Service:
         """Return one release with its answer."""
         return self._archive.release(who, identifier)
 
+    def table(self, who: Principal, identifier: str) -> str:
+        """Return a release as comma-separated values."""
+        return self._archive.table(who, identifier)
+
     def receipt(self, who: Principal, identifier: str) -> str:
         """Return a receipt as the JSON text that verifies offline."""
         return self._archive.receipt(who, identifier)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -23,6 +24,7 @@ from sordino.query.estimate.estimate import Estimate, Interval
 from sordino.query.estimate.evaluate import Evaluated
 
 from .arrow import column_array, ends_arrays, to_json
+from .delimited import csv_text, unused
 from .display import Cell, cells, width
 
 if TYPE_CHECKING:
@@ -132,7 +134,7 @@ class Answer:
             ends = column.interval(level) if intervals else None
             if ends is not None:
                 for suffix, array in zip(("low", "high"), ends_arrays(*ends), strict=True):
-                    arrays[_unused(f"{name}_{suffix}", taken)] = array
+                    arrays[unused(f"{name}_{suffix}", taken)] = array
         return pa.table(arrays)
 
     def to_pandas(self, intervals: bool = False, confidence: Number | None = None) -> pd.DataFrame:
@@ -150,6 +152,16 @@ class Answer:
     def to_json(self) -> str:
         """Return all that is released as one JSON text: columns with their intervals, notes and details."""
         return to_json(self)
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """Return comma-separated values, each noisy column followed by the ends of its intervals; also into a file."""
+        text = csv_text(json.loads(self.to_json())["columns"])
+        if path is not None:
+            try:
+                Path(path).write_text(text, encoding="utf-8")
+            except OSError as error:
+                raise ArgumentError(f"the file cannot be written: {error.strerror}", "SRD-A003") from None
+        return text
 
     files: ClassVar[Files] = MappingProxyType({})
     """An answer is all text."""
@@ -189,13 +201,6 @@ class Answer:
         from .html import page
 
         return page(self)
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    while name in taken:
-        name += "_"
-    taken.add(name)
-    return name
 
 
 def _table(columns: Mapping[str, tuple[bool, list[Cell]]]) -> list[str]:

@@ -34,6 +34,12 @@ async def release(call: Calling, identifier: str) -> Any:
     return JSONResponse(await call(lambda service, who: service.release(who, identifier)))
 
 
+@router.get("/releases/{identifier}/answer.csv", tags=["released"], responses=answers(str))
+async def table(call: Calling, identifier: str) -> Any:
+    """Return what was released as comma-separated values, each noisy column followed by the ends of its intervals."""
+    return Response(await call(lambda service, who: service.table(who, identifier)), media_type="text/csv")
+
+
 @router.get("/receipts/{identifier}", tags=["released"], responses=answers(dict[str, Any]))
 async def receipt(call: Calling, identifier: str) -> Any:
     """Return the receipt of a release as the text that verifies offline; keep it byte for byte."""

@@ -10,6 +10,7 @@ from fastapi.responses import Response
 
 from sordino.serve.http.browsing import service_of
 from sordino.serve.kinds.page import page_of
+from sordino.serve.refusals import UnknownError
 from sordino.serve.telling import event_words
 
 from .pages import Sender, Visitor, page
@@ -69,8 +70,22 @@ def release(request: Request, session: Visitor, identifier: str) -> Response:
 def receipt(request: Request, session: Visitor, identifier: str) -> Response:
     """Give the receipt as the file that verifies, byte for byte."""
     text = service_of(request).receipt(session.who, identifier)
-    named = f'attachment; filename="receipt-{identifier}.json"'  # an id that is known: digits, a dash, hexadecimal
-    return Response(text, media_type="application/json", headers={"content-disposition": named})
+    return _file(text, "application/json", f"receipt-{identifier}.json")
+
+
+@router.get("/releases/{identifier}/answer.csv")
+def table(request: Request, session: Visitor, identifier: str) -> Response:
+    """Give what was released as comma-separated values, intervals included."""
+    return _file(service_of(request).table(session.who, identifier), "text/csv", f"answer-{identifier}.csv")
+
+
+@router.get("/releases/{identifier}/answer.json")
+def whole(request: Request, session: Visitor, identifier: str) -> Response:
+    """Give all that was released as JSON."""
+    found = service_of(request).release(session.who, identifier)["answer"]
+    if found is None:
+        raise UnknownError("nothing was released under this id; its charge stands")
+    return _file(json.dumps(found, ensure_ascii=False), "application/json", f"answer-{identifier}.json")
 
 
 @router.get("/receipts")
@@ -92,6 +107,11 @@ def check(
     checked = service_of(request).check_receipt(session.who, given)
     events = event_words.told_of(json.loads(checked["event"])) if checked["holds"] else []
     return page(request, session, "receipts.html", text=text, checked=checked, events=events)
+
+
+def _file(text: str, media_type: str, name: str) -> Response:
+    """Return a file to be saved; the id in its name is known, so it has nothing but digits, dashes and letters."""
+    return Response(text, media_type=media_type, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
 def _with(address: str | None, dataset: str) -> str | None:

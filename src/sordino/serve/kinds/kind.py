@@ -186,6 +186,8 @@ class Kind:
     """Where a job of it is looked at; its id follows."""
     page: Callable[[Mapping[str, Any]], Page] = plain_page
     """What the page of a release shows, from its body."""
+    csv: Callable[[Mapping[str, Any]], str] | None = None
+    """A release as comma-separated values, from its body, where it is a table."""
     pages: Callable[[], Any] | None = None
     """A router of FastAPI with pages of its own."""
     beside: Callable[[], Any] | None = None

@@ -28,7 +28,9 @@ from sordino.serve.service import Service
 from sordino.serve.telling import event_words
 
 from .answers import shown_answer
+from .copied import copies
 from .form import FURTHER, Sent, Typed, first_line, place_of, typed
+from .starters import starters
 from .vocabulary import vocabulary
 
 router = APIRouter()
@@ -72,6 +74,7 @@ def price(request: Request, session: Sender, sent: Sent) -> HTMLResponse:
         "approval": _approval(service, session.who, question),
         "fitting": _fitting(sent, priced),
         "key": random_hex(),
+        "copies": copies(question, service.settings.url or str(request.base_url)),
     }
     return _outcome(request, session, sent, "outcome_priced.html", **values)
 
@@ -186,7 +189,7 @@ def _whole(
 def _schema(service: Service, who: Principal, name: str) -> dict[str, Any]:
     found = service.dataset(who, name) if name else None
     asked = found if found is not None and found["sort"] in service.kind(_KIND).about else None
-    return {"found": asked, "words": vocabulary(asked)}
+    return {"found": asked, "words": vocabulary(asked), "starters": starters(asked)}
 
 
 def _approval(service: Service, who: Principal, question: Mapping[str, Any]) -> Mapping[str, Any] | None:

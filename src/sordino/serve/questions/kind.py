@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from sordino.query.answer.answer import Answer
+from sordino.query.answer.delimited import csv_text
 from sordino.query.ask import TableAccount
 from sordino.serve.kinds.kind import Command, Kind, Running, Shapes
 from sordino.serve.kinds.page import Page
@@ -37,6 +38,10 @@ def _page(body: Mapping[str, Any]) -> Page:
     from .answers import page_of
 
     return page_of(body)
+
+
+def _csv(body: Mapping[str, Any]) -> str:
+    return csv_text(body["columns"])
 
 
 def _pages() -> Any:
@@ -80,6 +85,7 @@ QUESTION = Kind(
     begun_at=("/console", "Ask"),
     shapes=_shapes,
     page=_page,
+    csv=_csv,
     pages=_pages,
     again=_again,
     command=_command,

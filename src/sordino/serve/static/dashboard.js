@@ -19,6 +19,17 @@
     place.replaceChildren(alert);
   }
 
+  // Buttons to copy what stands above them, where the browser lets a page do so.
+  const offer = () => { if (navigator.clipboard) document.querySelectorAll("[data-copy]").forEach((each) => { each.hidden = false; }); };
+  document.addEventListener("htmx:afterSwap", offer);
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    const text = button.closest("p").previousElementSibling.textContent;
+    navigator.clipboard.writeText(text).then(() => { button.textContent = "Copied"; });
+  });
+  offer();
+
   // Forms that cannot be undone ask once.
   document.addEventListener("submit", (event) => {
     const question = event.target.dataset.confirm;

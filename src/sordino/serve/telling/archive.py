@@ -51,6 +51,14 @@ class Archive:
         ran = {"event": json.loads(entry.event), "unit": entry.unit, "neighbours": entry.neighbours}
         return {**self._shown(record), **ran, "sordino": facts.get("sordino"), "answer": answer}
 
+    def table(self, who: Principal, identifier: str) -> str:
+        """Return what was released as comma-separated values, if it is a table."""
+        found = self.release(who, identifier)
+        kind = self._house.kinds.get(found["what"])
+        if found["answer"] is None or kind is None or kind.csv is None:
+            raise UnknownError("nothing was released under this id that is one table")
+        return kind.csv(found["answer"])
+
     def receipt(self, who: Principal, identifier: str) -> str:
         """Return the receipt of a release, under the newest checkpoint, as the text that verifies."""
         record = self._record(who, identifier)
