@@ -14,6 +14,7 @@ import pytest
 import sordino as so
 from serve.places import COUNT, OWNER
 from serve.visits import Visit, hidden
+from sordino.serve.dashboard.charts import intervals
 from sordino.serve.questions.copied import copies
 from sordino.serve.questions.starters import starters
 
@@ -102,3 +103,24 @@ def test_an_empty_console_shows_examples_that_can_be_asked(visit: Who) -> None:
 
 def test_a_data_set_that_is_no_table_has_no_examples() -> None:
     assert starters(None) == []
+
+
+def test_days_are_drawn_as_lines_over_time() -> None:
+    days = {"name": "day", "kind": "date", "values": ["2026-01-02", "2026-01-01", None, "2026-01-01"]}
+    city = {"name": "city", "kind": "text", "values": ["Oslo", "Oslo", "Oslo", "Rome"]}
+    rides = {
+        "name": "rides",
+        "kind": "real",
+        "values": [2.0, 1.0, 9.0, 5.0],
+        "low": [1, 0, 8, None],
+        "high": [3, 2, 10, 6],
+    }
+    ((name, spec),) = intervals({"columns": [days, city, rides]})
+    band, line = spec["layer"]
+    assert (name, spec["encoding"]["color"]["field"]) == ("rides", "series")
+    assert [row["moment"] for row in line["data"]["values"]] == ["2026-01-02", "2026-01-01", "2026-01-01"]
+    assert len(band["data"]["values"]) == 2
+    hours = {"name": "hour", "kind": "timestamp", "values": ["2026-01-01T05:00:00", "2026-01-01T06:00:00"]}
+    ((_, alone),) = intervals({"columns": [hours, {**rides, "values": [1, 2], "low": [0, 1], "high": [2, 3]}]})
+    assert "color" not in alone["encoding"]
+    assert alone["layer"][1]["data"]["values"][0]["moment"] == "2026-01-01T05:00:00Z"

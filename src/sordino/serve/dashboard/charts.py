@@ -14,6 +14,10 @@ Spec = dict[str, Any]
 MOST_ROWS = 40
 """Rows that a drawing of an answer shows; the table has all of them."""
 MOST_PANELS = 6
+MOST_MOMENTS = 1000
+"""Rows of a drawing over time."""
+MOST_SERIES = 8
+_DATES = ("date", "timestamp")
 _ROW_HEIGHT = 26
 _AXIS_HEIGHT = 40
 
@@ -76,21 +80,36 @@ def allocation(releases: Sequence[Mapping[str, Any]]) -> Spec:
 
 def intervals(answer: Mapping[str, Any]) -> list[tuple[str, Spec]]:
     """Return the noisy columns of an answer, each with a drawing of its intervals; those that can be drawn."""
-    noisy = [column for column in answer["columns"] if "low" in column and _drawable(column)]
+    noisy = [column for column in answer["columns"] if "low" in column and _drawable(column)][:MOST_PANELS]
+    dates = [column for column in answer["columns"] if "low" not in column and column["kind"] in _DATES]
+    if len(dates) == 1 and len(dates[0]["values"]) > 1:
+        series = _joined([each for each in answer["columns"] if "low" not in each and each is not dates[0]])
+        return [(column["name"], _over_time(column, dates[0]["values"], series)) for column in noisy]
     labels = row_labels(answer)
     alone = len(labels) == 1 and not any(labels)
-    return [(column["name"], _panel(column, labels[:MOST_ROWS], alone)) for column in noisy[:MOST_PANELS]]
+    return [(column["name"], _panel(column, labels[:MOST_ROWS], alone)) for column in noisy]
+
+
+def drawn_rows(answer: Mapping[str, Any]) -> int:
+    """Return how many rows of an answer its drawings show, at most."""
+    dates = [column for column in answer["columns"] if "low" not in column and column["kind"] in _DATES]
+    return MOST_MOMENTS if len(dates) == 1 else MOST_ROWS
 
 
 def row_labels(answer: Mapping[str, Any]) -> list[str]:
     """Return what each row is about: its columns without noise, in words; no two rows are called the same."""
-    exact = [column["values"] for column in answer["columns"] if "low" not in column]
     count = max((len(column["values"]) for column in answer["columns"]), default=0)
+    labels = _joined([column for column in answer["columns"] if "low" not in column]) or [""] * count
     found: dict[str, int] = {}
-    for row in range(count):
-        label = " · ".join("none" if values[row] is None else str(values[row]) for values in exact)
+    for row, label in enumerate(labels):
         found[f"{label} ({row + 1})" if label in found else label] = row
     return list(found)
+
+
+def _joined(columns: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the values of columns in words, row by row; nothing if there are none."""
+    values = [["none" if each is None else str(each) for each in column["values"]] for column in columns]
+    return [" · ".join(row) for row in zip(*values, strict=True)]
 
 
 def _drawable(column: Mapping[str, Any]) -> bool:
@@ -125,6 +144,45 @@ def _panel(column: Mapping[str, Any], labels: Sequence[str], alone: bool) -> Spe
             ],
         }
     )
+
+
+def _over_time(column: Mapping[str, Any], moments: Sequence[Any], series: Sequence[str]) -> Spec:
+    """Return a line with a band around it for each series; moments are shown as they stand in the answer."""
+    names = list(dict.fromkeys(series))[:MOST_SERIES]
+    named = series or [""] * len(moments)
+    told = list(zip(moments, named, *(column[each] for each in ("values", "low", "high")), strict=True))
+    rows = [
+        {"moment": _moment(moment), "series": name, "value": value, "low": low, "high": high}
+        for moment, name, value, low, high in told[:MOST_MOMENTS]
+        if moment is not None and value is not None and (not names or name in names)
+    ]
+    axis: Spec = {"tickCount": 6, "grid": False}
+    x: Spec = {"field": "moment", "type": "temporal", "title": None, "scale": {"type": "utc"}, "axis": axis}
+    encoding: Spec = {"x": x}
+    if len(names) > 1:
+        encoding["color"] = {"field": "series", "type": "nominal", "title": None, "legend": {"orient": "top"}}
+    return _whole(
+        {
+            "height": 240,
+            "encoding": encoding,
+            "layer": [
+                {
+                    "data": {"values": [row for row in rows if row["low"] is not None and row["high"] is not None]},
+                    "mark": {"type": "area", "opacity": 0.2},
+                    "encoding": {"y": _value("low"), "y2": {"field": "high"}},
+                },
+                {
+                    "data": {"values": rows},
+                    "mark": {"type": "line", "point": len(rows) <= MOST_ROWS},
+                    "encoding": {"y": _value("value")},
+                },
+            ],
+        }
+    )
+
+
+def _moment(text: str) -> str:
+    return f"{text}Z" if "T" in text else text
 
 
 def _value(field: str) -> Spec:

@@ -39,7 +39,7 @@ def shown_answer(answer: Mapping[str, Any]) -> dict[str, Any]:
         "confidence": percent(answer["confidence"]),
         "notes": answer["notes"],
         "drawings": drawn,
-        "drawn": min(count, charts.MOST_ROWS),
+        "drawn": min(count, charts.drawn_rows(answer)),
         "price": price(answer["details"].get("price")),
     }
 
