@@ -10,8 +10,11 @@ from pathlib import Path
 import psycopg
 import pytest
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
 
 import servers
+from query import engines
+from query.engines import Engine
 
 # Deadlines would make a busy machine fail tests; examples that are slow to build are not wrong.
 _SEARCH = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "print_blob": True}
@@ -100,6 +103,12 @@ STORES = ("sqlite", "postgres")
 _schemas = count(1)
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep examples the same whatever ran before: hypothesis also draws constants of all modules that are loaded."""
+    if config.getoption("--hypothesis-profile") != "search" and hasattr(providers, "_get_local_constants"):
+        providers._get_local_constants = lambda: providers._local_constants  # which stay none
+
+
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give every test the same terminal: 100 columns, no colour, no caller's settings."""
@@ -149,6 +158,34 @@ def postgres_url() -> Iterator[str]:
         servers.postgres_server(Path(directory)) as url,
     ):
         yield url
+
+
+@pytest.fixture(scope="session")
+def duckdb_engine() -> Iterator[Engine]:
+    """One DuckDB for each worker."""
+    with engines.duckdb_engine() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def postgres_engine(postgres_url: str) -> Iterator[Engine]:
+    """Connect to the worker's PostgreSQL."""
+    with engines.postgres_engine(postgres_url) as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session")
+def spark_engine() -> Iterator[Engine]:
+    """One Spark for each worker, for all rooms: two in a process share their Java, and the first to stop ends it."""
+    with engines.spark_engine() as engine:
+        yield engine
+
+
+@pytest.fixture(scope="session", params=engines.NAMES)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Each engine in turn, for the tests that all of them must pass."""
+    found: Engine = request.getfixturevalue(f"{request.param}_engine")
+    return found
 
 
 @pytest.fixture

@@ -122,13 +122,15 @@ def test_many_envelopes_are_the_same_as_one_after_the_other(laws: list[tails.Noi
 )
 @example([0.0, 5e-324, 0.0], [0.0, 5e-324, 1e-310], 0.9)
 @example([5e-324, 0.0, 5e-324], [0.0, 2.2e-308, 1.0], 0.9)
+@example([0.0, 6.6685740379641316e-40, 1.0166429447499794e-140], [1.0, 0.0, 0.0], 0.5)
 @settings(max_examples=40)
 def test_envelopes_keep_below_their_chords(left: list[float], right: list[float], confidence: float) -> None:
     laws = [DiscreteLaplace(10_000), DiscreteLaplace(7_000), RoundedGaussian(10**8)]
     middle = [(a + b) / 2 for a, b in zip(left, right, strict=True)]
     ends = [envelope(list(zip(laws, side, strict=True)), confidence) for side in (left, right)]
-    # The computed envelope is above the true one by up to 0.3 % of a deviation, which two ends and a middle may share.
-    assert envelope(list(zip(laws, middle, strict=True)), confidence) <= sum(ends) / 2 * 1.005 + 1e-6
+    # The computed envelope is above the true one by up to 0.3 % of a deviation; at the ends it is never below it.
+    deviation = math.sqrt(variance(list(zip(laws, middle, strict=True))))
+    assert envelope(list(zip(laws, middle, strict=True)), confidence) <= sum(ends) / 2 + 0.003 * deviation + 1e-6
 
 
 @given(st.sampled_from(sorted(CASES)), st.sampled_from([0.3, 0.9, 0.9999]))

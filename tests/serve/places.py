@@ -32,6 +32,7 @@ STRANGER = Principal("eve", "analyst", frozenset({"another"}))
 AUDITOR = Principal("ada", "auditor")
 
 COUNT = "SELECT COUNT(*) AS rides FROM trips"
+PUBLISHED = {"dataset": "trips", "recipe": "synthetic", "parameters": {"columns": ["city", "fare"]}, "epsilon": "0.1"}
 
 
 def count(epsilon: Any = 0.1, **more: Any) -> dict[str, Any]:

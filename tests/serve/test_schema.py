@@ -16,7 +16,7 @@ from schemathesis.core.failures import FailureGroup
 from schemathesis.specs.openapi import checks
 
 from serve import digits
-from serve.places import CANARY_NUMBER, CANARY_TEXT, DECLARATIONS, OWNER, opened
+from serve.places import CANARY_NUMBER, CANARY_TEXT, DECLARATIONS, OWNER, PUBLISHED, opened
 from serve.polls import POLL
 from sordino.gate import ApprovalError
 from sordino.serve.app import create_app
@@ -174,9 +174,6 @@ def _trained(service: Service) -> None:
     (folder / "weights.npz").write_bytes(b"weights")
 
 
-_PUBLISHED = {"dataset": "trips", "recipe": "synthetic", "parameters": {"columns": ["city", "fare"]}, "epsilon": "0.1"}
-
-
 def _good_cases(service: Service, release: str, approval: str, job: str) -> dict[str, dict[str, Any]]:
     """One call of every operation that succeeds: parameters of the path, of the query, and the body."""
     checkpoint, question = service.checkpoint(OWNER), {"dataset": "trips", "sql": SQL[1], "epsilon": "0.5"}
@@ -190,8 +187,8 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
         "POST /api/v1/query/run": {"body": question},
         "POST /api/v1/training/price": {"body": digits.RECIPE},
         "POST /api/v1/training/run": {"body": digits.RECIPE},
-        "POST /api/v1/publication/price": {"body": _PUBLISHED},
-        "POST /api/v1/publication/run": {"body": _PUBLISHED},
+        "POST /api/v1/publication/price": {"body": PUBLISHED},
+        "POST /api/v1/publication/run": {"body": PUBLISHED},
         "POST /api/v1/predictions/price": {"body": digits.WANTED},
         "POST /api/v1/predictions/run": {"body": digits.WANTED},
         **_open_cases(service.run(OWNER, "predictions", digits.WANTED)["id"]),
@@ -203,6 +200,7 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
         "POST /api/v1/jobs/{identifier}/stop": {"path_parameters": {"identifier": "running"}},
         "POST /api/v1/jobs/{identifier}/resume": {"path_parameters": {"identifier": "stopped"}},
         "GET /api/v1/releases/{identifier}": {"path_parameters": {"identifier": release}},
+        "GET /api/v1/releases/{identifier}/answer.csv": {"path_parameters": {"identifier": release}},
         "GET /api/v1/receipts/{identifier}": {"path_parameters": {"identifier": release}},
         "GET /api/v1/budgets/dataset/{name}": name,
         "GET /api/v1/budgets/{kind}/{name}": {"path_parameters": {"kind": "analyst", "name": "ann"}},

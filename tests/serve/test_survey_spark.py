@@ -9,15 +9,13 @@ import pytest
 
 import sordino as so
 from collect.surveys import bodies, pets
-from query.engines import spark_engine
-
-pytestmark = pytest.mark.spark
+from query.engines import Engine
 
 
 @pytest.mark.slow
-def test_spark_counts_the_same_integers(tmp_path: Path) -> None:
-    with spark_engine() as engine, so.open(tmp_path / "budget.db") as house:
-        session = engine.backend._session
+def test_spark_counts_the_same_integers(spark_engine: Engine, tmp_path: Path) -> None:
+    with so.open(tmp_path / "budget.db") as house:
+        session = spark_engine.backend._session
         for way in ("k-ary", "unary", "hashing", "subset"):
             poll = pets(name=way.replace("-", "_"), way=way)
             running = house.collect(poll)

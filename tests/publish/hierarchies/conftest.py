@@ -1,7 +1,0 @@
-"""The engines of the room of questions, for hierarchies over them."""
-
-from __future__ import annotations
-
-from query.conftest import duckdb_engine, engine, postgres_engine, spark_engine
-
-__all__ = ["duckdb_engine", "engine", "postgres_engine", "spark_engine"]
