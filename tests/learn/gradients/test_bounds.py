@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
+from typing import Any, ClassVar
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ import torch.nn.functional as F  # noqa: N812
 from torch import Tensor, nn
 
 from learn.gradients.by_loop import CROSS_ENTROPY, difference, norm
-from sordino.learn.gradients import ClippedGradients, Field
+from sordino.learn.gradients import ClippedGradients, Field, linear
 from sordino.learn.gradients.clipping import Clipping
 from sordino.learn.gradients.forms import Form, Product, Products, Rows, Stacked, roundings
 from sordino.learn.gradients.rounding import BLOCK, rounded_down, roundoff, squared_norms
@@ -225,3 +226,30 @@ def test_the_allowance_grows_with_units_and_is_small() -> None:
     assert clipped.bound(512) >= clipped.clip + clipped.allowance(512)
     assert clipped.allowance(512) < clipped.allowance(512, seats=1024) < clipped.allowance(512, owners=True)
     assert clipped.allowance(0) < 1e-30
+
+
+class Watched(Product):
+    """Remembers how exactly torch multiplies while it is added up."""
+
+    seen: ClassVar[list[str]] = []
+
+    def add_to(self, total: Tensor, factors: Tensor) -> None:
+        backend: Any = torch.backends.mkldnn
+        type(self).seen.append(backend.matmul.fp32_precision)
+        super().add_to(total, factors)
+
+
+def test_sums_are_added_in_full_precision_whatever_torch_was_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Products in bfloat16 would round a unit's part of a sum by 2⁻⁸, far more than the allowance."""
+    torch.manual_seed(0)
+    model = nn.Linear(3, 2)
+    clipped = ClippedGradients(model, CROSS_ENTROPY, inputs=Field((3,)), targets=LABELS, clip=1.0, micro_batch=2)
+    monkeypatch.setattr(linear, "Product", Watched)
+    monkeypatch.setattr(Watched, "seen", [])
+    torch.set_float32_matmul_precision("medium")
+    try:
+        clipped.sum(torch.ones(2, 3), torch.tensor([0, 1]))
+        assert torch.get_float32_matmul_precision() == "medium"
+    finally:
+        torch.set_float32_matmul_precision("highest")
+    assert Watched.seen == ["ieee"]

@@ -105,6 +105,10 @@ REFUSED = {
                                 CROSS_ENTROPY, WORDS, LABELS, "max_norm"),
     "words scaled by counts": (nn.Sequential(nn.Embedding(9, 3, scale_grad_by_freq=True), nn.Flatten(),
                                              nn.Linear(15, 3)), CROSS_ENTROPY, WORDS, LABELS, "scale_grad_by_freq"),
+    "words of few rows": (nn.Sequential(nn.Embedding(9, 3, sparse=True), nn.Flatten(), nn.Linear(15, 3)),
+                          CROSS_ENTROPY, WORDS, LABELS, "sparse"),
+    "half precision": (nn.Linear(6, 3).half(), CROSS_ENTROPY, VECTOR, LABELS, r"model\.float\(\)"),
+    "bfloat16": (nn.Linear(6, 3).bfloat16(), CROSS_ENTROPY, VECTOR, LABELS, "bfloat16=True"),
     "all frozen": (nn.Linear(6, 3).requires_grad_(False), CROSS_ENTROPY, VECTOR, LABELS, "unfreeze"),
 }  # fmt: skip
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import torch
 from torch import nn
 
 from sordino.accounting.grant import Grant
@@ -15,14 +13,14 @@ from sordino.arguments import Number
 from sordino.data.account import DataAccount
 from sordino.errors import ArgumentError
 from sordino.learn.run.account import check_account
-from sordino.learn.run.examples import Examples, People
+from sordino.learn.run.examples import Examples
 from sordino.learn.run.plan import Recipe, Trained
 from sordino.learn.run.score import Score, ScorePlan
 
-from .task import fields_of, tensors_of
+from .shares_right import Judge
+from .task import fields_of
 
 _MUTE = "the model could not be scored; what was charged stays charged. Try it on made-up examples of the same shape"
-_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,32 +47,17 @@ class Run:
         """
         account = self.budget if budget is None else budget
         check_account(account, examples)
-        if fields_of(examples, self.model)[1].is_float:
+        fields = fields_of(examples, self.model)
+        if fields[1].is_float:
             raise ArgumentError(
                 "a score is the share of classes that a model gets right, and these examples have numbers to be "
                 "predicted; declare whole-numbered labels",
                 "SRD-A003",
             )
-        plan = ScorePlan.of(examples, epsilon)
+        plan, judge = ScorePlan.of(examples, epsilon), Judge(self.model, fields)
 
         def run(grant: Grant) -> Score:
             grant.use_for(plan)
-            right = muted(lambda: self._right(examples), _MUTE)
-            return plan.score(right)
+            return plan.score(muted(lambda: judge.shares(examples), _MUTE))
 
         return account.carry_out(plan, run)
-
-    def _right(self, examples: Examples) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return for each unit the share of its examples that the model gets right."""
-        people: People = examples.people()
-        fields = fields_of(examples, self.model)
-        found = np.zeros(len(people))
-        for start in range(0, len(people), _AT_ONCE):
-            units = np.arange(start, min(start + _AT_ONCE, len(people)))
-            parts, owners = people.take(units)
-            *inputs, targets = tensors_of(parts, (*fields[0], fields[1]))
-            with torch.no_grad():
-                right = (self.model(*inputs).argmax(1) == targets).double().numpy()
-            sizes = np.bincount(owners, minlength=len(units))
-            found[units] = np.bincount(owners, right, len(units)) / np.maximum(sizes, 1)
-        return found

@@ -49,6 +49,7 @@ from sordino.learn.run.search import (
 from sordino.learn.run.trials import trials_of
 from sordino.noise import uniform
 
+from .chance import own_chance
 from .ran import Run
 from .task import Loss
 from .train import descend, sgd
@@ -164,8 +165,7 @@ class Search:
         best: Found | None = None
         tied = 0
         for _ in range(self.plan.trials.draw()):
-            with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-                torch.manual_seed(uniform(2**63))
+            with own_chance():
                 found = self._trial(self._candidates[uniform(len(self._candidates))])
             if found is None or (best is not None and found.score.accuracy < best.score.accuracy):
                 continue

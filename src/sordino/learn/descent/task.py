@@ -11,8 +11,11 @@ from torch import Tensor, nn
 from sordino.errors import ArgumentError
 from sordino.learn.gradients.made_up import Field
 from sordino.learn.gradients.trying import tried
+from sordino.learn.gradients.whole_inputs import with_what_it_takes
 from sordino.learn.run.examples import Examples
 from sordino.learn.run.rows import Array, Like
+
+from .chance import own_chance
 
 Loss = Callable[..., Tensor]
 
@@ -44,13 +47,15 @@ class InClips:
 
 
 def fields_of(examples: Examples, model: nn.Module) -> tuple[tuple[Field, ...], Field]:
-    """Return what inputs and targets hold: whole targets are classes, as many as declared or as the model knows."""
+    """Return what inputs and targets hold: whole inputs are those that the model takes, whole targets are classes, as
+    many as declared or as the model knows.
+    """
     *inputs, target = examples.like
     if not inputs:
         raise ArgumentError(
             "a training needs features and something to be predicted: examples(name, x, y, …)", "SRD-A003"
         )
-    given = tuple(Field(each.shape, _input_kind(each)) for each in inputs)
+    given = with_what_it_takes(model, tuple(Field(each.shape, _input_kind(each)) for each in inputs))
     if _is_real(target):
         return given, Field(target.shape, "float32")
     return given, Field(target.shape, "int64", below=examples.classes or _outputs(model, given))
@@ -63,7 +68,7 @@ def tensors_of(parts: tuple[Array, ...], fields: tuple[Field, ...]) -> list[Tens
 
 def _outputs(model: nn.Module, inputs: tuple[Field, ...]) -> int:
     """Return into how many classes the model divides made-up inputs."""
-    with torch.no_grad():
+    with torch.no_grad(), own_chance():
         found = tried(lambda: model(*(field.made_up(_FEW) for field in inputs)), inputs)
     if not isinstance(found, Tensor) or found.dim() < 2:
         raise ArgumentError(

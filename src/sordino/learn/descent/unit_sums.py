@@ -21,6 +21,7 @@ from sordino.learn.run.examples import Examples, People
 from sordino.learn.run.sampling import Draws, Sampler, Units, likely_drawn, most_drawn
 from sordino.noise import permutation
 
+from .chance import own_chance
 from .task import InClips, Loss, fields_of, per_example, tensors_of
 from .views import Augment, Views
 
@@ -134,15 +135,16 @@ class UnitSums:
         units = self._draws(within)
         seats = None
         if self.seats is not None:  # where numbers depend on the seat, whoever leaves must leave an empty one
-            seats = torch.from_numpy(_places(self.seats, len(units)))
+            seats = torch.from_numpy(seats_for(self.seats, len(units)))
         parts, owners = self._people.take(units)
         *inputs, targets = tensors_of(parts, (*self._fields[0], self._fields[1]))
         owner = torch.from_numpy(owners) if self._examples.by_owner else None
-        sums = self.gradients.sum(self._views.shown(tuple(inputs)), targets, owner, seats)
+        with own_chance():
+            sums = self.gradients.sum(self._views.shown(tuple(inputs)), targets, owner, seats)
         return Total(sums.flat(), sums.norms)
 
 
-def _places(seats: int, units: int) -> Units:
+def seats_for(seats: int, units: int) -> Units:
     """Return a seat for each of so many units, by chance.
 
     Where there are more units than were declared, there are as many more seats as all of them need: were some left

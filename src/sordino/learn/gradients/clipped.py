@@ -30,7 +30,7 @@ from .made_up import Field
 from .passing import Examples, Loss, Task
 from .place import Batch
 from .rehearsal import rehearsed
-from .rounding import BLOCK, gamma, rounded_down, roundoff
+from .rounding import BLOCK, full_precision, gamma, rounded_down, roundoff
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ class ClippedGradients:
 
     def _add(self, totals: dict[str, Tensor], forms: dict[str, Form], seating: Seating) -> Tensor:
         """Add a pass's gradients, clipped, to the totals; return the units' norms."""
-        with torch.no_grad():
+        with torch.no_grad(), full_precision():
             squares = self._squares(forms, seating.batch.units)
             empty = torch.ones(seating.batch.units, dtype=torch.bool)
             empty[seating.taken] = False

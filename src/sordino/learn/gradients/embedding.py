@@ -29,6 +29,8 @@ def _refused(arguments: dict[str, Any]) -> str | None:
         return "max_norm changes the weights by what was looked up; leave it out"
     if arguments["scale_grad_by_freq"]:
         return "scale_grad_by_freq divides by counts over the whole batch; leave it out"
+    if arguments["sparse"]:
+        return "sparse=True is for gradients without noise, and noise falls on every row; leave it out"
     return None
 
 

@@ -20,12 +20,17 @@ _KINDS = {
 }
 
 
+_LIMITS = {"uint8": (0, 2**8 - 1), "bool": (0, 1)}
+_WIDE = (1 - 2**31, 2**31 - 1)
+
 _PIECE = 1 << 16  # numbers that are made at once: they take eight bytes on the way
 
 
 @dataclass(frozen=True)
 class Field:
     """What one example holds: its shape and the type of its numbers; whole numbers lie in `least`, …, `below` − 1.
+
+    With `any_whole`, whole numbers beyond may come as well: only what is made up lies there.
 
     >>> Field((2,), "int64", below=10).made_up(2)
     tensor([[7, 4],
@@ -36,6 +41,7 @@ class Field:
     kind: str = "float32"
     below: int = 2
     least: int = 0
+    any_whole: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "shape", shape("shape", self.shape))
@@ -47,6 +53,16 @@ class Field:
     def is_float(self) -> bool:
         """Whether the numbers are floats."""
         return bool(_KINDS[self.kind].is_floating_point)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the numbers are whole, and not just true or false."""
+        return not self.is_float and self.kind != "bool"
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The smallest and the largest whole number that are looked for in what may come."""
+        return _LIMITS.get(self.kind, _WIDE)
 
     def made_up(self, count: int, first: int = 0) -> Tensor:
         """Return `count` examples, no two alike, as far as that goes; `first` is the number of the first of them."""
@@ -66,7 +82,7 @@ class Field:
 
     def outside(self, values: Tensor) -> Tensor:
         """Return which rows hold a whole number that an example cannot hold."""
-        if self.is_float or not len(values):
+        if self.is_float or self.any_whole or not len(values):
             return torch.zeros(len(values), dtype=torch.bool)
         flat = values.reshape(len(values), -1).long()
         return ((flat < self.least) | (flat >= self.below)).any(1)

@@ -82,8 +82,7 @@ def rehearsed(task: Task, inputs: Fields, targets: Field, batch: Batch, *, fit: 
 
     With `fit`, the units of `batch` may be more than are good to have at once: they are then cut into equal passes.
     """
-    if not task.trained:
-        raise ArgumentError("every parameter of this model is frozen; unfreeze what is to be trained", "SRD-T103")
+    _check_parameters(task)
     with _aside():
         trial = replace(task, model=_nudged(task.model))
         _try_loss(trial, inputs, targets)
@@ -95,6 +94,18 @@ def rehearsed(task: Task, inputs: Fields, targets: Field, batch: Batch, *, fit: 
             _try_independence(trial, way, inputs, targets, Batch(_FEW, batch.rows), number)
         _try_independence(trial, way, inputs, targets, batch, 0)
         return Rehearsed(way, batch, _is_movable(trial, way, inputs, targets, batch))
+
+
+def _check_parameters(task: Task) -> None:
+    if not task.trained:
+        raise ArgumentError("every parameter of this model is frozen; unfreeze what is to be trained", "SRD-T103")
+    for name, value in task.trained.items():
+        if value.dtype not in (torch.float32, torch.float64):
+            raise ArgumentError(
+                f"parameter {name!r} is {str(value.dtype).removeprefix('torch.')}, in which clipped sums round by "
+                "more than a unit may move them; call model.float(), and say bfloat16=True to compute in bfloat16",
+                "SRD-T103",
+            )
 
 
 @contextmanager

@@ -12,6 +12,9 @@ float may be lost whole, flushed to zero or not: that is the absolute part, one 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -37,6 +40,25 @@ def gamma(terms: float, unit: float) -> float:
     """Return γ of Higham for so many `terms`, a little above it; infinite where the theory says nothing."""
     product = terms * unit
     return math.inf if product >= 0.5 else product / (1 - product) * (1 + 1e-12)
+
+
+@contextmanager
+def full_precision() -> Iterator[None]:
+    """Let products of float32 be products of float32: torch may be told to take bfloat16 for them, which is coarser."""
+    setting = getattr(torch.backends.mkldnn, "matmul", None)  # what it is called before torch 2.9 says the same of all
+    before = torch.get_float32_matmul_precision() if setting is None else setting.fp32_precision
+    _set_precision(setting, "highest" if setting is None else "ieee")
+    try:
+        yield
+    finally:
+        _set_precision(setting, before)
+
+
+def _set_precision(setting: Any, precision: str) -> None:
+    if setting is None:
+        torch.set_float32_matmul_precision(precision)
+    else:
+        setting.fp32_precision = precision
 
 
 def squared_norms(values: Tensor) -> Tensor:

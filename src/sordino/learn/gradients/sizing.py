@@ -37,15 +37,15 @@ def units_at_once(task: Task, few: Examples, many: Examples, rows: int, most: in
 
 def _kept_bytes(task: Task, examples: Examples) -> int:
     """Return how many bytes autograd keeps of a pass over `examples`."""
-    kept: dict[int, int] = {}
+    kept: dict[int, torch.UntypedStorage] = {}
 
     def pack(value: Tensor) -> None:  # an output kept here would hold its graph, and the graph it, for ever
         memory = value.untyped_storage()
-        kept[memory.data_ptr()] = memory.nbytes()
+        kept[memory.data_ptr()] = memory  # held, so that no other takes its place before all were counted
 
     def unpack(_: None) -> Any:
         raise RuntimeError("nothing was kept, so there is no way back")
 
     with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
         task.losses(examples)
-    return sum(kept.values())
+    return sum(memory.nbytes() for memory in kept.values())
