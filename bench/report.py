@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from measure import Row, duration, geometric_mean
+from rooms import ROOMS
 
 OUT = Path(__file__).parent / "out"
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
@@ -25,6 +26,8 @@ Figures come from one run of `make bench` and are written here by `bench/run.py 
 sordino and each peer have a process and an environment of their own, repeats alternate between them, and medians are
 compared; accounting runs in a new process for every repeat, so nothing remembered helps. Only ratios of one run mean
 something: times change with the machine.
+
+There are the rooms {rooms}; those that were run since they came have a section.
 """
 
 
@@ -117,7 +120,8 @@ def _size(record: dict[str, Any]) -> str:
 def write_page() -> None:
     """Write the documentation's page: rooms that were run here anew, the others as they stand."""
     sections = _written() | {_title(room): _section(room, records) for room, records in load().items()}
-    PAGE.write_text("\n".join([INTRODUCTION, *(sections[title] for title in sorted(sections))]))
+    begin = INTRODUCTION.format(rooms=", ".join(f"`{room}`" for room in ROOMS))
+    PAGE.write_text("\n".join([begin, *(sections[title] for title in sorted(sections))]))
 
 
 def _written() -> dict[str, str]:

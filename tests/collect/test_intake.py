@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -104,6 +106,29 @@ def test_a_full_disk_is_told_and_forgotten(tmp_path, monkeypatch):
     assert len(kept(tmp_path)) == 10
 
 
+def test_a_duplicate_of_what_could_not_be_written_is_not_acknowledged(tmp_path, monkeypatch):
+    """It comes while the first is on its way to a disk that turns out to be full."""
+    held, where, rows, done = threading.Event(), opened(tmp_path), records(3), []
+
+    def full(_):
+        held.wait()
+        raise OSError(28, "no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", full)
+        where.submit(rows[:1], done.append)
+        while not where._syncing:
+            pass
+        where.submit(rows[:1], done.append)
+        held.set()
+        while len(done) < 2:
+            pass
+    assert [each and each.code for each in done] == ["SRD-C711"] * 2
+    where.take(rows)
+    where.end()
+    assert opened(tmp_path).counts()[0] == 3
+
+
 def test_too_much_at_once_is_asked_to_wait(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "MOST_WAITING", 100)
     where = opened(tmp_path)
@@ -141,6 +166,20 @@ def test_a_torn_frame_is_no_frame_and_a_damaged_one_is_told(tmp_path):
         segment.write_bytes(hurt)
         with pytest.raises(RunError, match="SRD-C711"):
             opened(tmp_path)
+
+
+def test_a_report_that_looks_like_a_frame_is_none(tmp_path):
+    """Whoever sends it, and is in the frame that a crash tore, does not make it a damaged one."""
+    where, rows = opened(tmp_path), records(20)
+    where.take(rows[:10])
+    forged = rows[10:].copy()
+    body = bytes(5)  # four bytes of the id, and the payload
+    forged[3] = np.frombuffer(b"SRDF" + struct.pack("<II", len(body), zlib.crc32(body)) + body, np.uint8)
+    where.take(forged)
+    where.end()
+    (segment,) = tmp_path.glob("*.segment")
+    segment.write_bytes(segment.read_bytes()[:-20])
+    assert opened(tmp_path).counts()[0] == 10
 
 
 def test_many_reports_are_sorted_in_passes(tmp_path, monkeypatch):

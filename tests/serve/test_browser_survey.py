@@ -122,3 +122,24 @@ def test_a_script_that_was_changed_does_not_run(tmp_path: Path, browser: Browser
         assert seen.page.locator("main form").count() == 0
         expect(seen.page.get_by_text("Answer by sordino's Python client")).to_be_visible()
         assert any("integrity" in each for each in seen.complaints)
+
+
+def test_numbers_words_and_what_is_remembered_have_a_field(tmp_path: Path, browser: Browser) -> None:
+    values = "values: [cat, dog, none]\nepsilon: 2"
+    asked = {
+        "number: {low: 0, high: 10}\nepsilon: 2": lambda page: page.get_by_label("Your number").fill("7.5"),
+        "words: {longest: 5}\nepsilon: 2": lambda page: page.get_by_label("Your word").fill("Tea"),
+        values + "\nevery_day: {longitudinal: 3}": lambda page: page.get_by_label("cat").check(),
+    }
+    for place, (text, answer) in enumerate(asked.items()):
+        (tmp_path / str(place)).mkdir()
+        with (
+            polled(tmp_path / str(place), POLL.replace(values, text)) as service,
+            served(service) as address,
+            watched(browser, address) as seen,
+        ):
+            seen.go("/s/pets")
+            answer(seen.page)
+            seen.page.get_by_role("button", name="Send an unclear answer").click()
+            expect(seen.page.get_by_role("status")).to_contain_text("Thank you.")
+            assert owners.show(service, OWNER, "pets")["estimate"]["reports"] == 1

@@ -246,7 +246,7 @@ def test_the_client_is_served_with_its_integrity_hash(tmp_path):
     with polled(tmp_path) as service, TestClient(create_app(service)) as client:
         asked = client.get("/api/v1/surveys/pets").json()
         page = client.get("/s/pets").text
-        assert len(asked["client"]) == 6
+        assert len(asked["client"]) == 9
         for path, integrity in asked["client"].items():
             answer = client.get(path)
             digest = b64encode(hashlib.sha384(answer.content).digest()).decode()

@@ -3,7 +3,8 @@
     randomizer, coins   what every way to answer has in common; coins that every language tosses alike
     frequencies/        how often each of many values is held; words that nobody listed; memory over days
     numbers/            means, variances, distributions, vectors
-    question, surveys   what is asked; of whom, how often, under which trust; price: what it costs, in words
+    question, word_question   what is asked: of listed values, of words; asked: the same again from what a survey says
+    surveys, price      of whom, how often, under which trust; what it costs, in plain words
     device, wire        who answers, with a budget of its own in a file; reports as they travel
     participant         the same over HTTP
     round, intake       a survey that is open and charged; reports are synced before they are acknowledged
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from .stream.spec import counting, histogram, summing, top_k
     from .stream.watched import watched
     from .surveys import survey
+    from .word_question import words
 
 __all__ = [
     "Device",
@@ -70,6 +72,7 @@ __all__ = [
     "top_k",
     "vector",
     "watched",
+    "words",
 ]
 
 _HOME = {
@@ -100,6 +103,7 @@ _HOME = {
     "top_k": "stream.spec",
     "vector": "numbers.choice",
     "watched": "stream.watched",
+    "words": "word_question",
 }
 
 

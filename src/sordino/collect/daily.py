@@ -1,4 +1,4 @@
-"""How often each of many values is held, asked day after day: with a price for all days together.
+"""The same question day after day: how often each of many values is held, or a word; one price for all days together.
 
 A device draws a permanent answer for each period of days, and its reports from that (``memory.py``): so all reports
 of a participant together cost the longitudinal ε for each period, however many days there are.
@@ -16,20 +16,22 @@ from typing import Any
 
 from sordino.accounting.event import Event
 from sordino.arguments import Number, whole
+from sordino.errors import ArgumentError
 from sordino.noise.keystream import BitSource
 
 from .choice import LARGEST, Frequency, Value, named_values
-from .estimate import Estimate
 from .frequencies.memoised_hashing import MemoisedHashing
+from .frequencies.rappor import Rappor
 from .memory import Memory, Renewed
 from .randomizer import Counts
+from .word_question import WordQuestion
 
 
 @dataclass(frozen=True)
 class EveryDay:
-    """What `every_day` makes: values, and a way to answer that remembers."""
+    """What `every_day` makes: values or words, and a way to answer that remembers."""
 
-    once: Frequency
+    once: Frequency | WordQuestion
     memory: Renewed
 
     @property
@@ -37,7 +39,7 @@ class EveryDay:
         """How one report is made and counted."""
         return self.once.randomizer
 
-    def code(self, value: Value) -> int:
+    def code(self, value: Any) -> int:
         """Return the code of a value."""
         return self.once.code(value)
 
@@ -45,7 +47,7 @@ class EveryDay:
         """Return the values, the way to answer, and for how long permanent answers are kept."""
         return {**self.once.public(), "periods": self.memory.periods, "days_of_a_period": self.memory.days}
 
-    def estimate(self, counts: Counts, reports: int) -> Estimate:
+    def estimate(self, counts: Counts, reports: int) -> Any:
         """Return how many reports are about each value."""
         return self.once.estimate(counts, reports)
 
@@ -74,22 +76,29 @@ class EveryDay:
 
 
 def every_day(
-    values: int | Iterable[Value],
+    values: int | Iterable[Value] | Rappor,
     *,
-    longitudinal: Number,
-    epsilon: Number,
+    longitudinal: Number | None = None,
+    epsilon: Number | None = None,
     periods: int = 1,
     days: int = 365,
 ) -> EveryDay:
     """Return how to ask day after day which of `values` each person holds.
 
     `epsilon` is what one report loses alone, `longitudinal` what all reports of a period of so many `days` lose
-    together; there are so many `periods`, and a value that changes counts from the next one on.
+    together; there are so many `periods`, and a value that changes counts from the next one on. For words give a
+    `Rappor`, which has both ε of its own.
 
     >>> asked = every_day(["tea", "coffee"], longitudinal=2, epsilon=1, periods=4, days=30)
     >>> asked.event()
     Repeated(event=Pure(epsilon=Fraction(2, 1)), count=4)
     """
+    if isinstance(values, Rappor):
+        if longitudinal is not None or epsilon is not None:
+            raise ArgumentError("Rappor has both ε of its own; leave longitudinal and epsilon out", "SRD-A003")
+        return EveryDay(WordQuestion(values), Renewed(values, periods, days))
+    if longitudinal is None or epsilon is None:
+        raise ArgumentError("say longitudinal, for all days of a period, and epsilon, for one report", "SRD-A003")
     named = named_values(values)
     domain = whole("values", values if named is None else len(named), least=2, most=LARGEST)
     way = MemoisedHashing(domain, longitudinal, epsilon)  # type: ignore[arg-type]  # exact numbers are read there

@@ -1,7 +1,8 @@
 """The intake of a round: reports are appended and synced before they are acknowledged, and each is counted once.
 
 A folder holds *segments*, one for each process that ever took reports, and a mark once the round is closed. A segment
-is a row of frames, one for each time that was synced: ``SRDF``, length, CRC-32, then records (id and payload).
+is a row of frames, one for each time that was synced: ``SRDF``, length, CRC-32, then records (id and payload). The
+checksum begins with that of the segment's own name, which is random: so no report can hold what looks like a frame.
 Whatever waits while a frame is written goes into the next one together, so many requests share one sync.
 
 **Guarantee**: what was acknowledged is on the disk, once, whatever is killed and whenever; a duplicate id is
@@ -36,6 +37,7 @@ from .wire import ID, STALE, payloads_of, refused
 
 Records = NDArray[np.uint8]
 Done = Callable[[SordinoError | None], None]
+Waiting = tuple[bytes, list[bytes], Done]
 
 SEGMENTS = "*.segment"
 CLOSED = "closed"
@@ -73,9 +75,10 @@ class Intake:
         self._head = b"sordino intake 1\n" + digest + struct.pack("<I", self._width)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._segment: int | None = None
+        self._mark = 0
         self._end = 0
         self._changed = threading.Condition()
-        self._waiting: list[tuple[bytes, list[bytes], Done]] = []
+        self._waiting: list[Waiting] = []
         self._bytes = 0
         self._syncing = False
         self._ended = False
@@ -173,11 +176,20 @@ class Intake:
                 batch, self._waiting, self._bytes, self._syncing = self._waiting, [], 0, True
             error = self._written(b"".join([body for body, _, _ in batch]))
             if error is not None:
-                with self._changed:
-                    for _, ids, _ in batch:
-                        self._seen.difference_update(ids)
+                batch += self._given_up(batch)
             for _, _, done in batch:
                 done(error)
+
+    def _given_up(self, batch: list[Waiting]) -> list[Waiting]:
+        """Forget the ids of what was not written, and return what came meanwhile, which fails with it.
+
+        There may be duplicates among it, without bytes of their own: acknowledged, they would be on no disk.
+        """
+        with self._changed:
+            others, self._waiting, self._bytes = self._waiting, [], 0
+            for _, ids, _ in (*batch, *others):
+                self._seen.difference_update(ids)
+        return others
 
     def _written(self, body: bytes) -> SordinoError | None:
         """Return None once a frame is on the disk, or why it is not; what was written of it is taken back."""
@@ -189,7 +201,7 @@ class Intake:
                     return refused(STALE)
                 if self._segment is None:
                     self._begin()
-                self._append(_FRAME.pack(_MAGIC, len(body), zlib.crc32(body)) + body)
+                self._append(_FRAME.pack(_MAGIC, len(body), zlib.crc32(body, self._mark)) + body)
         except OSError:
             self._take_back()
             return _broken()
@@ -210,6 +222,7 @@ class Intake:
         name = f"{SOURCE.words(2).tobytes().hex()}.segment"
         self._segment = os.open(self._folder / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o600)
         self._read_to[name] = -1  # never read as another's
+        self._mark = _mark_of(name)
         self._end = 0
         self._append(self._head)
         sync_directory(self._folder)
@@ -290,28 +303,32 @@ def frames(path: Path, head: bytes, start: int = 0) -> Iterator[tuple[bytes, int
         with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             if data[: len(head)] != head:
                 raise damaged()
-            place = max(start, len(head))
-            while (frame := _frame(data, place)) is not None:
+            place, mark = max(start, len(head)), _mark_of(path.name)
+            while (frame := _frame(data, place, mark)) is not None:
                 place += _FRAME.size + len(frame)
                 yield frame, place
-            if _followed(data, place):
+            if _followed(data, place, mark):
                 raise damaged()
 
 
-def _frame(data: mmap.mmap, place: int) -> bytes | None:
+def _mark_of(name: str) -> int:
+    return zlib.crc32(name.encode())
+
+
+def _frame(data: mmap.mmap, place: int, mark: int) -> bytes | None:
     if place + _FRAME.size > len(data):
         return None
     magic, length, check = _FRAME.unpack_from(data, place)
     body = data[place + _FRAME.size : place + _FRAME.size + length]
-    whole = magic == _MAGIC and length > 0 and len(body) == length and zlib.crc32(body) == check
+    whole = magic == _MAGIC and length > 0 and len(body) == length and zlib.crc32(body, mark) == check
     return body if whole else None
 
 
-def _followed(data: mmap.mmap, place: int) -> bool:
+def _followed(data: mmap.mmap, place: int, mark: int) -> bool:
     """Return whether a whole frame begins anywhere after a place where none does."""
     later = data.find(_MAGIC, place + 1)
     while later >= 0:
-        if _frame(data, later) is not None:
+        if _frame(data, later, mark) is not None:
             return True
         later = data.find(_MAGIC, later + 1)
     return False

@@ -10,20 +10,20 @@ the service says, so a service cannot have a device answer by another randomizer
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 from urllib.parse import urlsplit
 
 from sordino.errors import ArgumentError
 
-from .choice import WAYS, frequency
+from .asked import fraction, questions_like
 from .posting import BYTES, answered
 from .shuffle.envelope import enveloped
 from .surveys import SHUFFLED, TWO_SERVERS, Survey, survey
 from .wire import FOREIGN, Report, refused
 
+_WRONG = (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError, ZeroDivisionError)
+"""What Python raises where a survey says something of another form."""
 _WORDS = ("name", "question", "unit", "round", "per_day", "days", "trust", "batch", "delta")
 
 
@@ -67,28 +67,19 @@ def survey_from(public: Mapping[str, Any]) -> Survey:
     """Return the survey that is public; refuse what this version would answer in another way."""
     try:
         words = {name: public[name] for name in _WORDS if public[name] is not None}
-        values = public["values"] if public["values"] is not None else public["randomizer"]["domain"]
-        epsilon = _fraction(public["epsilon"])
         words["parties"] = public.get("parties", ())
         if "delta" in words:
-            words["delta"] = _fraction(words["delta"])
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+            words["delta"] = fraction(words["delta"])
+    except _WRONG:
         raise _strange() from None
-    for way in WAYS:
+    for make in questions_like(public):
         try:
-            found = survey(asks=frequency(values, epsilon=epsilon, way=way.name), **words)
-        except (ArgumentError, TypeError):
+            found = survey(asks=make(), **words)
+            if found.public() == dict(public):
+                return found
+        except (ArgumentError, *_WRONG):
             continue
-        if found.public() == dict(public):
-            return found
     raise _strange()
-
-
-def _fraction(text: Any) -> Fraction:
-    """Return a fraction as surveys spell it; a power of ten, which could be a very large number, is none."""
-    if not isinstance(text, str) or not re.fullmatch(r"[0-9]{1,60}(/[0-9]{1,60})?", text):
-        raise ValueError
-    return Fraction(text)
 
 
 def address(url: str) -> str:

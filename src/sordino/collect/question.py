@@ -103,10 +103,14 @@ class Coded:
 
 
 def question_of(given: Any) -> Question:
-    """Return a question as it is, and a randomizer as one that asks for codes."""
+    """Return a question as it is, and a randomizer as one that asks for codes, or for words if it is one for these."""
     if isinstance(given, Question):
         return given
     if all(hasattr(given, name) for name in ("protocol", "report", "count", "well_formed", "shuffled")):
+        from .word_question import asks_for_words, words
+
+        if asks_for_words(given):
+            return words(way=given)
         return Coded(cast("Randomizer", given))
     raise ArgumentError(
         f"a survey asks by frequency(…), mean(…) or another way to answer, not by a {type(given).__name__}", "SRD-C714"

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 
 const module = pathToFileURL(process.argv[2]);
 const { randomizers, sha256, Words } = await import(module.href);
-await import(new URL("ways.js", module).href);
+for (const more of ["ways.js", "directions.js"]) await import(new URL(more, module).href);
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
 let differ = 0;
 for (const [way, value, given, wanted] of JSON.parse(readFileSync(process.argv[3]))) {

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route
 
 import sordino.collect.client
-from collect.client.vectors import WAYS, vectors
+from collect.client.vectors import OTHERS, WAYS, other_vectors, vectors
 from serve.browsers import chromium
 
 pytestmark = pytest.mark.browser
@@ -21,6 +21,7 @@ AT_ONCE = 500
 
 DIFFERING = """async ([module, given]) => {
   const { randomizers, Words } = await import(module);
+  for (const more of ["ways.js", "directions.js"]) await import(new URL(more, module).href);
   const bytes = (hex) => Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
   const hex = (found) => Array.from(found, (each) => each.toString(16).padStart(2, "0")).join("");
   return given.filter(([way, value, random, wanted]) =>
@@ -52,15 +53,19 @@ def differing(page: Page, given: list[Any]) -> int:
     return sum(page.evaluate(DIFFERING, [f"{ORIGIN}/sordino.js", part]) for part in parts)
 
 
-@pytest.mark.parametrize("name", WAYS)
+def made(name: str, count: int, seed: int) -> list[Any]:
+    return [list(each) for each in (other_vectors if name in OTHERS else vectors)(name, count, seed)]
+
+
+@pytest.mark.parametrize("name", [*WAYS, *OTHERS])
 def test_chromium_sends_the_same_bits(page: Page, name: str) -> None:
-    assert differing(page, list(map(list, vectors(name, 60, seed=10)))) == 0
+    assert differing(page, made(name, 60, seed=10)) == 0
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("name", [*WAYS, *OTHERS])
 def test_chromium_sends_the_same_bits_ten_thousand_times(page: Page, name: str) -> None:
-    assert differing(page, list(map(list, vectors(name, 10_000, seed=11)))) == 0
+    assert differing(page, made(name, 10_000, seed=11)) == 0
 
 
 def test_a_difference_is_seen(page: Page) -> None:

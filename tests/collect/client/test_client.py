@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,10 @@ import sordino.collect.client
 from collect.client.vectors import OTHERS, WAYS, other_vectors, vectors
 from collect.surveys import KEYS, SHUFFLED, TWO, pets
 from sordino.collect.coins import Replayed
-from sordino.collect.numbers.choice import number
+from sordino.collect.daily import every_day
+from sordino.collect.frequencies.count_mean import CountMeanSketch
+from sordino.collect.frequencies.rappor import Rappor
+from sordino.collect.numbers.choice import number, number_by_class, several_numbers, vector
 from sordino.collect.prio3 import (
     Count,
     Histogram,
@@ -36,6 +38,7 @@ from sordino.collect.two_servers.shares import Shares, share_of
 from sordino.collect.vectors import share_vectors, shipped, surveys
 from sordino.collect.vectors import vectors as vectors_of_reports
 from sordino.collect.wire import read_each, report_of
+from sordino.collect.word_question import words
 
 MODULE = Path(sordino.collect.client.__file__).parent / "sordino.js"
 HERE = Path(__file__).parent
@@ -267,41 +270,116 @@ def test_a_survey_whose_coins_tell_more_than_it_says_is_not_answered(tmp_path: P
     assert sum(refused == "SRD-C715" for _, refused in found) > 50
 
 
-def test_numbers_are_answered_alike(tmp_path: Path) -> None:
-    """Means, distributions, far-off numbers, by the same random bytes; NaN and texts are refused."""
-    dice, given = np.random.default_rng(11), []
-    for what in ("mean", "distribution"):
-        for epsilon in (Fraction(1, 2), 3):
-            asked = survey("numbers", number(-3, 97.3, epsilon=epsilon, what=what))
-            for value in (*dice.uniform(-3, 98, size=8), -1e300, 1e300, 0.1):
-                random = dice.bytes(8 * 40)
-                report = report_of(asked, float(value), Replayed(random)).to_bytes().hex()
-                given.append([asked.spelled.decode(), float(value), random.hex(), report])
+MORE = "; ".join(f'await import("{(MODULE.parent / name).as_uri()}")' for name in ("ways.js", "directions.js"))
+
+
+def answered_alike() -> Iterator[tuple[str, Any, str, str]]:
+    """Yield surveys of every kind as they are spelled, answers, random bytes, and what Python reports."""
+    dice = np.random.default_rng(11)
+    drawn = (*dice.uniform(-3, 98, size=4).tolist(), -1e300, 1e300, 0.1)
+    asks: list[tuple[Any, Any]] = [
+        *((number(-3, 97.3, epsilon=3, what=what), drawn) for what in ("mean", "distribution", "variance")),
+        (number(-3, 97.3, epsilon="0.5"), drawn),
+        (several_numbers({"b": (0, 1), "a": (-3, "97.3")}, epsilon=1), [{"a": each, "b": 0.5} for each in drawn]),
+        (number_by_class(0, 100, epsilons={"x": 1, "y": 3}), [("xy"[each % 2], drawn[each]) for each in range(7)]),
+        (vector(9, epsilon=2, radius="2.5"), [*dice.normal(size=(4, 9)).tolist(), [0.0] * 9, [1e300] + [-0.1] * 8]),
+        (words(epsilon=4), ["", "hello", "hén", "wayTooLongForThis", "\ud800", "a" * 8]),
+        (words(way=Rappor(6, 2)), ["", "hello", "he\u0301n", "\ud800"]),  # type: ignore[arg-type]
+        (words(way=CountMeanSketch(2**64, 2)), ["hén"]),  # type: ignore[arg-type]
+    ]
+    for question, values in asks:
+        asked = survey("asked", question)
+        for value in values:
+            random = dice.bytes(8 * 400)
+            yield (
+                asked.spelled.decode(),
+                value,
+                random.hex(),
+                report_of(asked, value, Replayed(random)).to_bytes().hex(),
+            )
+
+
+def test_whatever_is_asked_is_answered_alike(tmp_path: Path) -> None:
+    """Far-off numbers, foreign letters, long vectors, by the same random bytes; what is no answer is refused."""
+    given = [list(each) for each in answered_alike()]
     found = ran(
         tmp_path,
         f"""
-        await import("{(MODULE.parent / "ways.js").as_uri()}");
+        {MORE};
         const given = {json.dumps(given)};
         const wrong = given.filter(([spelled, value, random, report]) =>
           hex(new s.Survey(spelled).report(value, new s.Words(bytes(random)))) !== report);
-        const codes = [NaN, "3", null, undefined, true].map((value) => {{
-          try {{ return new s.Survey(given[0][0]).code(value); }} catch (error) {{ return error.code; }}
-        }});
-        console.log(JSON.stringify([wrong.length, codes]));
+        const codes = [...new Set(given.map(([spelled]) => spelled))].map((spelled) =>
+          [NaN, null, undefined, true, {{}}, []].map((value) => {{
+            try {{ return new s.Survey(spelled).code(value); }} catch (error) {{ return error.code ?? String(error); }}
+          }}));
+        console.log(JSON.stringify([wrong.map(([spelled]) => spelled), codes.flat()]));
         """,
     )
-    assert found == [0, ["SRD-C201"] * 5]
+    assert found[0] == []
+    assert set(found[1]) == {"SRD-C104", "SRD-C201", "SRD-C206"}
+
+
+def test_what_is_remembered_over_days_is_reported_alike(tmp_path: Path) -> None:
+    """The first day of each period draws a permanent answer, the others do not; a device keeps it with its count."""
+    given: list[list[Any]] = []
+    for asks, values in (
+        (every_day(["a", "b"], longitudinal=2, epsilon=1, periods=2, days=3), ("a", "b")),
+        (every_day(Rappor(6, 2), periods=2, days=3), ("hello", "hén")),  # type: ignore[arg-type]
+    ):
+        asked, state, days = survey("asked", asks, days=9), None, []
+        for day, value in ((0, 0), (2, 1), (3, 1), (3, 0), (8, 0)):
+            random = np.random.default_rng(day).bytes(8 * 400)
+            source = Replayed(random)
+            head = source.words(2).astype("<u8").tobytes()
+            payload, kept = asks.remembered(asks.code(values[value]), f"2026-06-{day + 1:02}", state, source)
+            state = dict(kept)
+            days.append([day, values[value], random.hex(), (head + payload).hex()])
+        given.append([asked.spelled.decode(), days])
+    found = ran(
+        tmp_path,
+        f"""
+        {MORE};
+        const told = {json.dumps(given)}.map(([spelled, days]) => {{
+          const survey = new s.Survey(spelled);
+          let kept = null;
+          const wrong = days.filter(([day, value, random, report]) => {{
+            const [made, next] = survey.remembered(value, 100 + day, kept, new s.Words(bytes(random)));
+            kept = next;
+            return hex(made.slice(33)) !== report;
+          }});
+          const stored = new Map();
+          const storage = {{
+            getItem: (key) => stored.get(key) ?? null,
+            setItem: (key, text) => stored.set(key, text),
+          }};
+          let day = 50;
+          const answers = [];
+          for (const later of [50, 51, 52, 53, 57]) {{
+            day = later;
+            new s.Device(storage, () => day).report(survey, days[0][1]);
+            answers.push(JSON.parse([...stored.values()][0]).state.answers.length);
+          }}
+          const refused = [
+            () => survey.report(days[0][1]),
+            () => new s.Device(storage, () => day).report(survey, days[0][1]),
+            () => new s.Survey(spelled.replace('"longitudinal":"', '"longitudinal":"1/1000')),
+            () => new s.Survey(spelled.replace(/"periods":2/, '"periods":0.5')),
+          ];
+          const codes = refused.map((tried) => {{
+            try {{ return tried(); }} catch (error) {{ return error.code ?? String(error); }}
+          }});
+          return [wrong.length, answers, codes];
+        }});
+        console.log(JSON.stringify(told));
+        """,
+    )
+    assert found == [[0, [1, 1, 1, 2, 2], ["SRD-C150", "SRD-C707", "SRD-C715", "SRD-C715"]]] * 2
 
 
 def test_it_needs_nothing_else() -> None:
     for path in sorted(MODULE.parent.glob("*.js")):
         text = path.read_text()
-        assert set(re.findall(r'from "(.*?)"', text)) <= {
-            "./sordino.js",
-            "./prio3.js",
-            "./sealing.js",
-            "./sending.js",
-            "./ways.js",
-        }
+        assert set(re.findall(r'from "(.*?)"', text)) <= {f"./{each.name}" for each in MODULE.parent.glob("*.js")}
         assert "Math.random" not in text
         assert len(text.splitlines()) <= 400

@@ -27,6 +27,7 @@ from sordino.collect.numbers.laplace import LocalLaplace
 from sordino.collect.numbers.piecewise import Piecewise
 from sordino.collect.numbers.square_wave import SquareWave
 from sordino.collect.numbers.two_values import TwoValues
+from sordino.collect.numbers.vectors import Directions
 from sordino.collect.randomizer import Randomizer
 
 Make = Callable[[int, Fraction], Randomizer]
@@ -70,6 +71,14 @@ def _classes(dice: np.random.Generator, epsilon: Fraction) -> tuple[Any, Any]:
     return EpsilonClasses(("a", "b"), ways), [int(dice.integers(2)), int(dice.integers(65))]
 
 
+def _vector(dice: np.random.Generator, epsilon: Fraction) -> tuple[Any, Any]:
+    dimension = int(dice.integers(1, 40))
+    way = Directions(epsilon=epsilon, dimension=dimension, count_directions=int(dice.integers(2, 40)))
+    drawn = dice.normal(size=dimension)
+    length = float(dice.choice([0.0, 0.5, 1.0])) / max(float(np.linalg.norm(drawn)), 1e-9)
+    return way, np.trunc(drawn * length * 2**15 * (1 - 1e-12)).astype(int).tolist()
+
+
 def _word(dice: np.random.Generator) -> int:
     return int.from_bytes(dice.bytes(8), "little")
 
@@ -82,6 +91,7 @@ OTHERS: dict[str, Other] = {
     "local-laplace": _number(LocalLaplace),
     "attributes": _several,
     "epsilon-classes": _classes,
+    "directions": _vector,
     "count-mean-sketch": lambda dice, epsilon: (CountMeanSketch(2**64, epsilon, hashes=256, width=64), _word(dice)),
     "hadamard-sketch": lambda dice, epsilon: (
         HadamardCountMeanSketch(2**64, epsilon, hashes=512, width=128),

@@ -157,5 +157,5 @@ def test_vectors_on_the_grid() -> None:
     found = question.estimate(question.randomizer.count(payloads), 1000)
     assert found.values.shape == (2,)
     assert question.error(1000) == pytest.approx(2.5 * question.randomizer.error(1000))
-    assert question.public()["radius"] == "5/2"
+    assert question.public()["radius"] == "2.5"
     assert not question.randomizer.well_formed(np.full((1, 9), 255, dtype=np.uint8)).any()

@@ -3,6 +3,8 @@
 
 import { Device, Refusal, Survey, base64url, fromBase64url } from "./sordino.js";
 import { addressed, made, send } from "./sending.js";
+import "./directions.js";
+import "./ways.js";
 
 const place = document.getElementById("survey");
 const element = (name, words = "", more = {}) => Object.assign(document.createElement(name), { textContent: words, ...more });
@@ -20,13 +22,19 @@ const FINAL = new Set(["SRD-C701", "SRD-C702", "SRD-C703", "SRD-C704", "SRD-C705
 /** One tab at a time: two that count at once would count one report. */
 const alone = (task) => (navigator.locks ? navigator.locks.request("sordino", task) : task());
 
+/** A report, once it is counted: what it costs is kept before anything leaves. */
+async function reported(survey, device, value) {
+  if (survey.public.trust !== "two-servers") return device.report(survey, value);
+  device.charge(survey, value);
+  return made(survey, value);
+}
+
 async function answer(survey, device, value, code, reports) {
   await alone(async () => {
     let letter = waiting.kept(survey);
     if (letter) letter = { ...letter, body: fromBase64url(letter.body) };
     else {
-      device.charge(survey, value); // kept before anything leaves
-      letter = await addressed(survey, await made(survey, value), reports);
+      letter = await addressed(survey, await reported(survey, device, value), reports);
       waiting.keep(survey, letter);
     }
     try {
@@ -62,10 +70,30 @@ function list(values) {
   return row;
 }
 
+function line(words, more) {
+  const row = element("p", "", { className: "field" });
+  row.append(element("label", words, { htmlFor: "answer" }), element("input", "", { id: "answer", name: "answer", autocomplete: "off", ...more }));
+  return row;
+}
+
+/** Where an answer is given, and what it is: one of some values, a number, a word. */
+function field({ values, what, scale, randomizer }) {
+  if (values) return [values.length > MOST_BUTTONS ? list(values) : buttons(values), (given) => values[Number(given)]];
+  if (what === "word") {
+    const capitals = (randomizer.alphabet ?? "A").toLowerCase() !== (randomizer.alphabet ?? "A");
+    return [line("Your word", { maxLength: 100 }), (given) => (capitals ? given.trim() : given.trim().toLowerCase())];
+  }
+  const words = `Your number, from ${scale.low} to ${scale.high}`;
+  return [line(words, { type: "number", step: "any", required: true }), Number];
+}
+
+/** Whether this page has a field for what a survey asks. */
+const asks = ({ values, what, scale, randomizer }) => Boolean(values) || what === "word" || (Boolean(scale) && randomizer.protocol !== "epsilon-classes");
+
 function form(survey, device, asked) {
-  const { values } = survey.public;
+  const [answered, read] = field(survey.public);
   const found = element("form");
-  found.append(values.length > MOST_BUTTONS ? list(values) : buttons(values));
+  found.append(answered);
   if (asked.intake === "codes") {
     const row = element("p", "", { className: "field" });
     row.append(element("label", "Your one-time code", { htmlFor: "code" }), element("input", "", { id: "code", name: "code", required: true, autocomplete: "off" }));
@@ -89,7 +117,7 @@ function form(survey, device, asked) {
     button.disabled = true;
     told.textContent = parted ? "Parting your answer …" : "Making your answer unclear …";
     try {
-      const value = values[Number(new FormData(found).get("answer"))];
+      const value = read(new FormData(found).get("answer"));
       await answer(survey, device, value, found.elements.code?.value.trim() ?? "", asked.reports);
       found.reset();
       tell();
@@ -107,7 +135,7 @@ function form(survey, device, asked) {
 async function begin() {
   const asked = await (await fetch(place.dataset.survey, { credentials: "omit" })).json();
   const survey = new Survey(asked.spelled);
-  if (!survey.public.values || asked.state !== "open") return;
+  if (!asks(survey.public) || asked.state !== "open") return;
   const device = new Device(localStorage);
   device.left(survey); // a store that is damaged, or none, is told before anybody answers
   const card = place.querySelector(".card") ?? place;

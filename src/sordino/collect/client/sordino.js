@@ -5,8 +5,12 @@
  * A device keeps what it has spent before a report leaves, per survey and day, and refuses beyond it.
  */
 
+import { fitting, fraction, lastingLoss, loss } from "./guard.js";
+import { sha256 } from "./sha256.js";
+
+export { loss, sha256 };
+
 const WORD = 1n << 64n;
-const MASK = WORD - 1n;
 const VERSION = 1;
 const CHUNK = 8192; // words at once: getRandomValues gives at most 65,536 bytes
 
@@ -157,64 +161,6 @@ export const randomizers = {
   },
 };
 
-/** SHA-256 (FIPS 180-4) of bytes: here, as browsers have one only where pages are encrypted. */
-export function sha256(bytes) {
-  const bits = BigInt(bytes.length) * 8n;
-  const padded = new Uint8Array(((bytes.length + 8) >> 6) * 64 + 64);
-  padded.set(bytes);
-  padded[bytes.length] = 0x80;
-  const view = new DataView(padded.buffer);
-  view.setBigUint64(padded.length - 8, bits, false);
-  const state = Uint32Array.from(INITIAL);
-  const schedule = new Uint32Array(64);
-  for (let start = 0; start < padded.length; start += 64) compress(state, schedule, view, start);
-  const found = new Uint8Array(32);
-  state.forEach((word, place) => new DataView(found.buffer).setUint32(4 * place, word, false));
-  return found;
-}
-
-function compress(state, schedule, view, start) {
-  const turned = (word, by) => (word >>> by) | (word << (32 - by));
-  for (let place = 0; place < 16; place += 1) schedule[place] = view.getUint32(start + 4 * place, false);
-  for (let place = 16; place < 64; place += 1) {
-    const early = schedule[place - 15];
-    const late = schedule[place - 2];
-    const first = turned(early, 7) ^ turned(early, 18) ^ (early >>> 3);
-    const second = turned(late, 17) ^ turned(late, 19) ^ (late >>> 10);
-    schedule[place] = schedule[place - 16] + first + schedule[place - 7] + second;
-  }
-  let [a, b, c, d, e, f, g, h] = state;
-  for (let place = 0; place < 64; place += 1) {
-    const mixed = turned(e, 6) ^ turned(e, 11) ^ turned(e, 25);
-    const one = (h + mixed + ((e & f) ^ (~e & g)) + ROUNDS[place] + schedule[place]) >>> 0;
-    const other = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-    [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) >>> 0, c, b, a, (one + other) >>> 0];
-  }
-  [a, b, c, d, e, f, g, h].forEach((word, place) => {
-    state[place] += word;
-  });
-}
-
-/** The first 32 bits of the fractional parts of roots of the first primes, as the standard has them. */
-const [INITIAL, ROUNDS] = (() => {
-  const primes = [];
-  for (let number = 2; primes.length < 64; number += 1) {
-    if (primes.every((prime) => number % prime)) primes.push(number);
-  }
-  const root = (value, power) => {
-    let low = 0n;
-    let high = 1n << 48n;
-    while (high - low > 1n) {
-      const middle = (low + high) >> 1n;
-      if (middle ** power <= value) low = middle;
-      else high = middle;
-    }
-    return low;
-  };
-  const fraction = (prime, power) => Number(root(BigInt(prime) << (32n * power), power) & 0xffffffffn);
-  return [primes.slice(0, 8).map((prime) => fraction(prime, 2n)), primes.map((prime) => fraction(prime, 3n))];
-})();
-
 /** Base64url without padding. */
 export function base64url(bytes) {
   let text = "";
@@ -226,32 +172,54 @@ export function base64url(bytes) {
 export const fromBase64url = (given) =>
   Uint8Array.from(atob(given.replaceAll("-", "+").replaceAll("_", "/")), (letter) => letter.charCodeAt(0));
 
-/** A survey, from the text that a server spells: its digest is that of the very text. */
-export class Survey {
-  constructor(spelled) {
-    this.public = JSON.parse(spelled);
-    this.digest = sha256(new TextEncoder().encode(spelled));
-    const { version, randomizer, trust } = this.public;
-    const known = trust === "two-servers" ? randomizer.protocol === SHARES : Object.hasOwn(randomizers, randomizer.protocol);
-    if (version !== VERSION || !known) {
-      throw new Refusal("SRD-C715", "this client does not know this survey's way to answer; load a newer one");
-    }
-    if (trust !== "two-servers" && loss(randomizer) > fraction(this.public.epsilon) * (1 + 1e-9)) {
-      throw new Refusal("SRD-C715", "this survey's coins tell more than the ε that it shows; it is not answered");
-    }
-  }
-
-  /** The code of a value, or a refusal that does not show it. */
-  code(value) {
-    const { values, randomizer, scale } = this.public;
-    if (scale) return placed(scale, value);
+/** What is asked, by kind: from what is public about the survey, an answer to its code, or a refusal. `ways.js` adds more. */
+export const questions = {
+  value({ values, randomizer }, value) {
     const named = typeof value === "string" ? value.normalize("NFC") : value;
-    const fits = Number.isInteger(named) && named >= 0 && named < randomizer.domain;
+    const fits = Number.isSafeInteger(named) && named >= 0 && named < Number(randomizer.domain);
     const found = !values ? (fits ? named : -1) : values.indexOf(named);
     if (found < 0) {
       throw new Refusal("SRD-C104", "the answer is none of the values that are asked for; send one of them");
     }
     return found;
+  },
+};
+
+/** Ways that keep an answer from one report to the next, by name: what is drawn once, for a value, and each day. */
+export const remembered = {};
+
+/** A survey, from the text that a server spells: its digest is that of the very text. */
+export class Survey {
+  constructor(spelled) {
+    this.public = JSON.parse(spelled);
+    this.digest = sha256(new TextEncoder().encode(spelled));
+    const { version, randomizer, trust, what = "value", periods } = this.public;
+    const known = trust === "two-servers" ? randomizer.protocol === SHARES : Object.hasOwn(randomizers, randomizer.protocol);
+    if (version !== VERSION || !known || !Object.hasOwn(questions, what)) {
+      throw new Refusal("SRD-C715", "this client does not know this survey's way to answer; load a newer one");
+    }
+    if (!fitting(this.public)) {
+      throw new Refusal("SRD-C715", "this survey's answers are not those of its way to answer; it is not answered");
+    }
+    if (periods !== undefined) this.#checkMemory();
+    if (trust !== "two-servers" && !(loss(randomizer) <= fraction(this.public.epsilon) * SLACK)) {
+      throw new Refusal("SRD-C715", "this survey's coins tell more than the ε that it shows; it is not answered");
+    }
+  }
+
+  /** All reports of a period come from one answer that is kept, whose loss is the one that is shown. */
+  #checkMemory() {
+    const { randomizer, periods, days_of_a_period: days } = this.public;
+    const counted = [periods, days].every((each) => Number.isSafeInteger(each) && each >= 1);
+    const known = Object.hasOwn(remembered, randomizer.protocol);
+    if (!counted || !known || !(lastingLoss(randomizer) <= fraction(randomizer.longitudinal) * SLACK)) {
+      throw new Refusal("SRD-C715", "this survey's coins tell more over days than it shows; it is not answered");
+    }
+  }
+
+  /** The code of a value, or a refusal that does not show it. */
+  code(value) {
+    return questions[this.public.what ?? "value"](this.public, value);
   }
 
   /** With what each report of this survey begins. */
@@ -261,40 +229,42 @@ export class Survey {
 
   /** A report as bytes: version, digest, id, payload. Charges nothing: a device does. */
   report(value, words = new Words()) {
+    if (this.public.periods !== undefined) {
+      throw new Refusal("SRD-C150", "answers to this survey are remembered; have a device report them");
+    }
     const code = this.code(value);
-    const id = joined([littleEndian(words.next(), 8), littleEndian(words.next(), 8)]);
     const { randomizer } = this.public;
-    return joined([this.head(), id, randomizers[randomizer.protocol](randomizer, code, words)]);
+    return this.#reported(words, () => randomizers[randomizer.protocol](randomizer, code, words));
+  }
+
+  /** A report of a day, from the answer that is kept for its period, and what to keep: after what was `kept` before. */
+  remembered(value, day, kept, words = new Words()) {
+    const code = this.code(value);
+    const { randomizer, periods, days_of_a_period: days } = this.public;
+    const floors = remembered[randomizer.protocol];
+    let next = kept;
+    const report = this.#reported(words, () => {
+      next = kept ?? { first: day, enrolled: floors.enrol(randomizer, words), answers: [] };
+      const period = Math.floor(Math.min(Math.max(day - next.first, 0), periods * days - 1) / days);
+      if (!next.answers.some(([of]) => of === period) && next.answers.length < periods) {
+        const drawn = floors.permanent(randomizer, code, next.enrolled, words);
+        next = { ...next, answers: [...next.answers, [period, base64url(drawn)]] };
+      }
+      const [, answer] = next.answers.find(([of]) => of === period) ?? next.answers.at(-1);
+      return floors.daily(randomizer, fromBase64url(answer), next.enrolled, words);
+    });
+    return [report, next];
+  }
+
+  /** The random id comes first, then what the answer draws. */
+  #reported(words, payload) {
+    const id = joined([littleEndian(words.next(), 8), littleEndian(words.next(), 8)]);
+    return joined([this.head(), id, payload()]);
   }
 }
 
 const SHARES = "prio3-histogram"; // answered in two shares (sending.js)
-
-/** A number's place on the public grid: clipped to the bounds, rounded; what is no number is refused. */
-function placed({ low, high, factor, steps }, value) {
-  if (typeof value !== "number" || Number.isNaN(value)) {
-    throw new Refusal("SRD-C201", "the answer must be a number; it is not shown here, and nothing was sent");
-  }
-  const inside = Math.min(Math.max(value, Number(low)), Number(high));
-  return Math.min(Math.max(Math.floor((inside - Number(low)) * Number(factor) + 0.5), 0), steps);
-}
-
-const share = (words) => Number(BigInt(words)) / 2 ** 64;
-const lies = (count, lie) => Math.log((1 - (count - 1) * share(lie)) / share(lie));
-
-/** What one report of each way loses at most, by its coins: the logarithm of the largest quotient of two chances. */
-export const losses = {
-  "k-ary": ({ domain, lie }) => lies(domain, lie),
-  hashing: ({ buckets, lie }) => lies(buckets, lie),
-  hadamard: ({ truth }) => Math.abs(Math.log(share(truth) / (1 - share(truth)))),
-  unary: ({ own, other }) => Math.log((share(own) * (1 - share(other))) / (share(other) * (1 - share(own)))),
-  subset: ({ truth, domain, chosen }) => Math.log((share(truth) * (domain - chosen)) / ((1 - share(truth)) * chosen)),
-};
-
-/** The loss of a way to answer; without bound for one of which this client cannot tell. */
-export const loss = (way) => (Object.hasOwn(losses, way.protocol) ? losses[way.protocol](way) : Infinity);
-
-const fraction = (given) => given.split("/").map(Number).reduce((above, below) => above / below);
+const SLACK = 1 + 1e-9; // for floats, which look at what whole numbers keep
 
 /** Whoever answers: keeps in `storage` (localStorage) how many reports left, before one leaves. */
 export class Device {
@@ -315,18 +285,32 @@ export class Device {
 
   /** A report of a value, once it is counted; refused if today's or the survey's share is used. */
   report(survey, value) {
-    this.charge(survey, value);
-    return survey.report(value);
+    if (survey.public.periods === undefined) {
+      this.charge(survey, value);
+      return survey.report(value);
+    }
+    const held = this.#open(survey, value);
+    const [report, state] = survey.remembered(value, held.day, held.state ?? null);
+    this.#keep(survey, { ...held, state });
+    return report;
   }
 
   /** Count one report of a value, kept before this returns; refused if today's or the survey's share is used. */
   charge(survey, value) {
+    this.#keep(survey, this.#open(survey, value));
+  }
+
+  #open(survey, value) {
     survey.code(value); // what is no answer costs nothing
     if (this.left(survey) < 1) {
       throw new Refusal("SRD-C707", "this device's share of this survey is used; answer again on another day, if there is one");
     }
-    const held = this.#held(survey);
-    const next = JSON.stringify({ day: held.day, today: held.today + 1, sent: held.sent + 1 });
+    return this.#held(survey);
+  }
+
+  /** Have one report more kept, with what is remembered, before it leaves. */
+  #keep(survey, { day, today, sent, state }) {
+    const next = JSON.stringify({ day, today: today + 1, sent: sent + 1, ...(state && { state }) });
     try {
       this.#storage.setItem(this.#key(survey), next);
     } catch {
@@ -344,7 +328,7 @@ export class Device {
     const kept = this.#storage.getItem(this.#key(survey));
     const held = kept === null ? { day: -1, today: 0, sent: 0 } : counted(kept);
     const day = Math.max(this.#today(), held.day);
-    return { day, today: held.day === day ? held.today : 0, sent: held.sent };
+    return { ...held, day, today: held.day === day ? held.today : 0 };
   }
 }
 

@@ -1,11 +1,12 @@
 /* Further ways to answer: numbers, sketches, words, memory over days, projective geometry. Importing this adds them to
- * `randomizers`, and to what a `Survey` can answer. Each is, bit for bit, the Python side's way of that name.
+ * `randomizers`, `remembered` and `questions`, so to what a `Survey` can answer. Each is, bit for bit, the Python side's
+ * way of that name (vectors: `directions.js`).
  *
- * Values are codes, as there: for numbers a place on the public grid (`Survey.code` finds it), for words their
- * fingerprint (`fingerprint`), for several numbers a list.
+ * Values are codes, as there: for numbers a place on the public grid, for words a prefix tree's number or a fingerprint,
+ * for several numbers a list: `questions` finds them.
  */
 
-import { bytesBelow, joined, kAry, littleEndian, losses, oddBits, randomizers, setBit, sha256 } from "./sordino.js";
+import { Refusal, bytesBelow, joined, kAry, littleEndian, oddBits, questions, randomizers, remembered, setBit, sha256 } from "./sordino.js";
 
 const MASK = (1n << 64n) - 1n;
 
@@ -133,7 +134,7 @@ function projective({ prime: q, dimensions: t, lie }, value, words) {
 // What a device keeps for life: the word of each draw comes in the order enrol, permanent, daily (memory.py)
 
 /** A way to answer with a permanent floor: what a device enrols in, keeps for a value, and reports each day. */
-export const remembered = {
+Object.assign(remembered, {
   "memoised-hashing": {
     enrol: ({ seeds }, words) => drawn(seeds, words),
     permanent: ({ cells, salt, permanent }, value, enrolled, words) =>
@@ -154,7 +155,7 @@ export const remembered = {
       return joined([littleEndian(enrolled, 2), tossed(limits, words)]);
     },
   },
-};
+});
 
 const once = (floors) => (way, value, words) => {
   const enrolled = floors.enrol(way, words);
@@ -204,21 +205,51 @@ Object.assign(randomizers, {
   rappor: once(remembered.rappor),
 });
 
-const of = (words) => Number(BigInt(words)) / 2 ** 64;
-const windows = ({ outside, inside }) => Math.log((of(inside) + 2 ** -64) / of(outside));
-const ends = ({ least, step, steps }) => {
-  const [low, high] = [of(least), of(BigInt(least) + BigInt(step) * BigInt(steps))];
-  return Math.max(Math.log(high / low), Math.log((1 - low) / (1 - high)));
-};
-const worst = ({ ways }) => Math.max(...ways.map((way) => losses[way.protocol]?.(way) ?? Infinity));
+// What is asked: from an answer to its code
 
-Object.assign(losses, {
-  "two-values": ends,
-  piecewise: windows,
-  "square-wave": windows,
-  hybrid: (way) => Math.max(windows(way.piecewise), ends(way["two-values"])),
-  attributes: worst,
-  "epsilon-classes": worst,
-  "projective-geometry": ({ prime: q, dimensions: t, lie }) =>
-    Math.log((1 - q ** (t - 1) * of(lie)) / pointsOf(q, t - 1) / of(lie)),
+/** A number's place on the public grid: clipped to the bounds, rounded; what is no number is refused. */
+export function placed({ low, high, factor, steps }, value) {
+  if (typeof value !== "number" || Number.isNaN(value)) {
+    throw new Refusal("SRD-C201", "the answer must be a number; it is not shown here, and nothing was sent");
+  }
+  const inside = Math.min(Math.max(value, Number(low)), Number(high));
+  return Math.min(Math.max(Math.floor((inside - Number(low)) * Number(factor) + 0.5), 0), steps);
+}
+
+const number = ({ scale }, value) => placed(scale, value);
+
+/** [class, number] for people of public classes. */
+function ofClass({ scale, randomizer }, value) {
+  const which = Array.isArray(value) && value.length === 2 ? randomizer.ways.findIndex((way) => way.class === value[0]) : -1;
+  if (which < 0) throw new Refusal("SRD-C206", "the answer must be a class that is asked for and a number");
+  return [which, placed(scale, value[1])];
+}
+
+/** A word's letters as digits, the first one highest; 0 for one with other letters, which is not told. */
+function spelled({ alphabet, lengths }, word) {
+  const [letters, longest] = [[...alphabet], lengths.at(-1)];
+  const base = BigInt(letters.length + 1);
+  const places = [...word.normalize("NFC")].slice(0, longest).map((letter) => letters.indexOf(letter) + 1);
+  if (places.includes(0)) return 0n;
+  return places.reduce((total, place, at) => total + BigInt(place) * base ** BigInt(longest - 1 - at), 0n);
+}
+
+Object.assign(questions, {
+  mean: (asked, value) => (asked.randomizer.protocol === "epsilon-classes" ? ofClass : number)(asked, value),
+  distribution: number,
+  variance({ scale }, value) {
+    const code = placed(scale, value);
+    return [code, Math.floor(((2 * code - scale.steps) ** 2 + scale.steps / 2) / scale.steps)];
+  },
+  means({ scales }, value) {
+    const names = Object.keys(value ?? {});
+    if (names.length !== scales.length || !scales.every(({ name }) => names.includes(name))) {
+      throw new Refusal("SRD-C206", "the answer must have a number for each of those that are asked for");
+    }
+    return scales.map((scale) => placed(scale, value[scale.name]));
+  },
+  word({ randomizer }, value) {
+    if (typeof value !== "string") throw new Refusal("SRD-C104", "the answer must be a word; it is not shown here");
+    return randomizer.protocol === "prefix-tree" ? spelled(randomizer, value) : fingerprint(value);
+  },
 });

@@ -104,9 +104,10 @@ class MemoisedHashing(Supporting):
         return events.ShuffledLocal(self.epsilon, reports, delta)
 
     def public(self) -> Mapping[str, Any]:
-        """Return the functions and the words of both coins."""
+        """Return the functions, the words of both coins, and what a permanent answer loses."""
         return {
             "protocol": self.protocol,
+            "longitudinal": str(self.longitudinal),
             "domain": self.domain,
             "cells": self.cells,
             "seeds": self.seeds,

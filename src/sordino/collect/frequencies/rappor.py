@@ -111,10 +111,10 @@ class Rappor:
         return events.ShuffledLocal(self.epsilon, reports, delta)
 
     def public(self) -> Mapping[str, Any]:
-        """Return the shape of the filters and the words of the coins."""
+        """Return the shape of the filters, the words of the coins, and what a permanent answer loses."""
         shape = {"bits": self.bits, "hashes": self.hashes, "cohorts": self.cohorts, "salt": str(self.salt)}
         coins = {"flip": str(self.coins.flip), "zero": str(self.coins.zero), "one": str(self.coins.one)}
-        return {"protocol": self.protocol, **shape, **coins}
+        return {"protocol": self.protocol, "longitudinal": str(self.longitudinal), **shape, **coins}
 
     def places(self, values: NDArray[np.uint64], cohorts: Codes) -> Codes:
         """Return which bits each value sets in its cohort, one column a function; two may be the same."""

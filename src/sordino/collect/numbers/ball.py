@@ -46,7 +46,8 @@ class VectorQuestion:
                 "SRD-C201",
             )
         limited = np.clip(given / float(self.radius), -1e9, 1e9)  # beyond it, only the direction matters
-        length = np.sqrt(np.square(limited).sum(axis=1, keepdims=True))
+        # One after the other, from the first on: a sum by halves would have other last digits than in other languages.
+        length = np.sqrt(np.cumsum(np.square(limited), axis=1)[:, -1:])
         shortened = limited / np.maximum(length, 1.0)
         codes = np.trunc(shortened * RADIUS).astype(np.int64)
         over = np.square(codes).sum(axis=1) > RADIUS**2  # by the last digit of a double
@@ -54,8 +55,8 @@ class VectorQuestion:
         return np.asarray(codes, dtype=np.int64)
 
     def public(self) -> Mapping[str, Any]:
-        """Return the length, and how it is answered."""
-        return {"what": "vector", "radius": str(self.radius), "randomizer": dict(self.randomizer.public())}
+        """Return the length, as the text of a double, and how it is answered."""
+        return {"what": "vector", "radius": repr(float(self.radius)), "randomizer": dict(self.randomizer.public())}
 
     def estimate(self, counts: Counts, reports: float) -> Estimated:
         """Return the mean vector."""

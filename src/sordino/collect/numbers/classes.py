@@ -93,8 +93,9 @@ class EpsilonClasses:
         )
 
     def public(self) -> Mapping[str, Any]:
-        """Return each class and its way."""
-        ways = [{"class": name, **way.public()} for name, way in zip(self.names, self.ways, strict=True)]
+        """Return each class, its ε and its way."""
+        named = zip(self.names, self.ways, strict=True)
+        ways = [{"class": name, "epsilon": str(way.epsilon), **way.public()} for name, way in named]
         return {"protocol": self.protocol, "ways": ways}
 
     def report(self, value: tuple[int, int], source: BitSource) -> bytes:

@@ -6,8 +6,9 @@
     sort: survey
     unit: participant          # or what the group calls its people
     question: Which pet do you have?
-    values: [cat, dog, none]
+    values: [cat, dog, none]   # or number: {low: 0, high: 120, what: mean}, or words: {longest: 8}
     epsilon: 2                 # of one report
+    every_day: {longitudinal: 4, periods: 2, days: 15}   # answers are remembered; left out: fresh coins for each
     per_day: 1
     days: 30
     trust: local               # or shuffled, with batch, delta and shuffler; or two-servers, with servers
@@ -43,7 +44,8 @@ OPEN, CODES = "open", "codes"
 SHUFFLED = "shuffled"
 FOLDER = "surveys"
 _OF_SURVEY = ("question", "per_day", "days", "trust", "round", "batch", "delta", "group")
-_WORDS = ("values", "epsilon", "way", "intake", "shuffler", "servers", *_OF_SURVEY)
+_ASKED = ("values", "number", "words")
+_WORDS = (*_ASKED, "epsilon", "every_day", "way", "intake", "shuffler", "servers", *_OF_SURVEY)
 MOST_VALUES = 10_000
 
 
@@ -103,7 +105,7 @@ def read(plain: Mapping[str, Any], directory: Path) -> Declared:
     """Return what declarations say; opens nothing."""
     from sordino.collect.surveys import survey
 
-    said, rest = head({"neighbours": "replace-one", **plain}, _WORDS, ("values", "epsilon"))
+    said, rest = head({"neighbours": "replace-one", **plain}, _WORDS, ("epsilon",))
     if said.neighbours is not Neighbours.REPLACE_ONE:
         raise ArgumentError(
             "a survey is protected under replace-one, as who answers can be seen; leave neighbours out", "SRD-C714"
@@ -138,10 +140,52 @@ def _parties(rest: Mapping[str, Any], directory: Path) -> list[Any]:
 
 
 def _asks(rest: Mapping[str, Any]) -> Any:
-    """Return the question that values and ε make, by the best way to answer or by the one that is named."""
+    """Return the question that is declared, by the best way to answer or by the one that is named."""
+    asked = [name for name in _ASKED if rest.get(name) is not None]
+    if len(asked) != 1:
+        raise ArgumentError("a survey declares one of values (a list), number (low, high) and words", "SRD-C714")
+    return {"values": _values, "number": _number, "words": _words}[asked[0]](rest)
+
+
+def _values(rest: Mapping[str, Any]) -> Any:
     from sordino.collect.choice import frequency
+    from sordino.collect.daily import every_day
 
     values = rest["values"]
     if not isinstance(values, list) or not 2 <= len(values) <= MOST_VALUES:
         raise ArgumentError(f"values must be a list of 2 to {MOST_VALUES:,} texts, each once", "SRD-C714")
-    return frequency(values, epsilon=rest["epsilon"], way=rest.get("way"))
+    if rest.get("every_day") is None:
+        return frequency(values, epsilon=rest["epsilon"], way=rest.get("way"))
+    if rest.get("way") is not None:
+        raise ArgumentError("answers that are remembered have a way of their own; leave way out", "SRD-C714")
+    daily = _mapping(rest, "every_day", ("longitudinal", "periods", "days"), ("longitudinal",))
+    return every_day(values, epsilon=rest["epsilon"], **daily)
+
+
+def _number(rest: Mapping[str, Any]) -> Any:
+    from sordino.collect.numbers.choice import number
+
+    _only_values(rest)
+    words = _mapping(rest, "number", ("low", "high", "what", "steps"), ("low", "high"))
+    return number(words.pop("low"), words.pop("high"), epsilon=rest["epsilon"], way=rest.get("way"), **words)
+
+
+def _words(rest: Mapping[str, Any]) -> Any:
+    from sordino.collect.word_question import words
+
+    _only_values(rest, "way")
+    return words(epsilon=rest["epsilon"], **_mapping(rest, "words", ("longest", "alphabet"), ()))
+
+
+def _only_values(rest: Mapping[str, Any], *more: str) -> None:
+    for name in ("every_day", *more):
+        if rest.get(name) is not None:
+            raise ArgumentError(f"{name} goes with values alone; leave it out", "SRD-C714")
+
+
+def _mapping(rest: Mapping[str, Any], name: str, known: tuple[str, ...], needed: tuple[str, ...]) -> dict[str, Any]:
+    """Return the words below a name; none that is not known, all that are needed."""
+    found = rest[name]
+    if not isinstance(found, Mapping) or not set(needed) <= set(found) <= set(known):
+        raise ArgumentError(f"{name} is declared by {', '.join(known)} and nothing else, as {{low: 0}}", "SRD-C714")
+    return {word: value for word, value in found.items() if value is not None}

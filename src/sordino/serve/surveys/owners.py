@@ -16,7 +16,8 @@ from .at_hand import declared_as, rounds_of
 from .codes import make_codes
 from .declared import CODES, Declared
 from .rounds import closed_of, open_charge, settled
-from .worked import check_parties, estimated
+from .shown import estimated
+from .worked import check_parties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -137,7 +138,7 @@ def _estimate(service: Service, declared: Declared, now: str) -> Plain | None:
     if now != RUNNING or survey.trust != "local":
         return None
     reports, counts = rounds_of(service.house).look(declared.name).intake.counts()
-    return estimated(survey, survey.randomizer.estimate(counts, reports)) if reports else None
+    return estimated(survey, survey.asks.estimate(counts, reports)) if reports else None
 
 
 def _answered(service: Service, declared: Declared) -> Plain | None:

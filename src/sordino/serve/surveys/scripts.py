@@ -14,7 +14,17 @@ import sordino.collect.client
 
 CLIENT = Path(sordino.collect.client.__file__).parent
 VECTORS = "vectors.json"
-_ORDER = ("sordino.js", "prio3.js", "sealing.js", "sending.js", "ways.js", "answer.js")
+_ORDER = (
+    "guard.js",
+    "sha256.js",
+    "sordino.js",
+    "prio3.js",
+    "sealing.js",
+    "sending.js",
+    "ways.js",
+    "directions.js",
+    "answer.js",
+)
 
 
 @lru_cache(maxsize=1)

@@ -14,15 +14,13 @@ from sordino.serve.kinds.kind import Plain, StillOpen
 
 from .declared import Declared
 from .one_of_two import OneOfTwo
+from .shown import estimated
 
 if TYPE_CHECKING:
-    from sordino.collect.estimate import Estimate
     from sordino.collect.round import Closed, Round
-    from sordino.collect.surveys import Survey
 
 
 Live: TypeAlias = "Round | Mixed | OneOfTwo"
-_MOST_SHOWN = 1000
 
 
 def opened(data: DataAccount[Declared], work: str | None) -> StillOpen:
@@ -67,24 +65,6 @@ def check_parties(declared: Declared) -> int | None:
             )
         Arrival(survey, declared.key, declared.folder)
     return None
-
-
-def estimated(survey: Survey, estimate: Estimate) -> Plain:
-    """Return estimates with their intervals, as JSON can hold them; the largest first, if there are very many."""
-    names = survey.public().get("values")
-    shown = sorted(range(len(estimate.values)), key=lambda code: -estimate.values[code])[:_MOST_SHOWN]
-    intervals = estimate.intervals(0.95)
-    rows = [
-        {
-            "value": str(code if names is None else names[code]),
-            "estimate": float(estimate.values[code]),
-            "standard_error": float(estimate.standard_errors[code]),
-            "low": float(intervals[code, 0]),
-            "high": float(intervals[code, 1]),
-        }
-        for code in sorted(shown)
-    ]
-    return {"reports": estimate.reports, "confidence": 0.95, "values": rows}
 
 
 def resume(data: DataAccount[Declared], _: Any, work: str) -> Live:
