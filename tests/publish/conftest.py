@@ -1,4 +1,4 @@
-"""The engines of the room of questions, for hierarchies over them."""
+"""The engines of the room of questions, for publications over them."""
 
 from __future__ import annotations
 
