@@ -48,6 +48,7 @@ OWN_ENVIRONMENT = (
     "sordino_query",
     "sordino_serve",
     "sordino_ledger",
+    "sordino_prices",
     "sordino_prio3",
     "sordino_intake",
     "sordino_kept",

@@ -43,6 +43,7 @@ ROOMS = (
     "publish_graphs",
     "publish_genomes",
     "publish_hierarchy",
+    "publish_prices",
 )
 
 GROUPS = {"all": ROOMS} | {
