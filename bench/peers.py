@@ -26,6 +26,7 @@ REQUIREMENTS: dict[str, list[str]] = {
     "pure_ldp": ["pure-ldp==1.*", "scikit-learn", "statsmodels"],
     "multi_freq_ldpy": ["multi-freq-ldpy==0.2.*"],
     "opacus": ["torch==2.13.0", "opacus==1.*"],
+    "mbi": ["mbi==2.0.*"],
 }
 """What each peer's environment holds."""
 
@@ -43,9 +44,11 @@ OWN_ENVIRONMENT = (
     "sordino_federation",
     "sordino_genomes",
     "sordino_graphs",
+    "sordino_hierarchy",
     "sordino_query",
     "sordino_serve",
     "sordino_ledger",
+    "sordino_prices",
     "sordino_prio3",
     "sordino_intake",
     "sordino_kept",

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from measure import Call, Case, Measured, Verdict
+from publication_data import TABLES
 
 NOTES = """\
 Adult, 14 coded columns, ε = 1, δ = 1e-9: half the sum of differences of shares of the rows, its mean over all pairs of
-columns and over 60 fixed triples. *AIM on mbi* takes half an hour, so its figure is kept: 0.0414 on pairs in 1,035 s,
-seen on 2 cores in 2026 with the same workload and a model of 1 MB. *Trained*: area under the curve of boosted trees on
-`adult.test`, trained on synthetic rows of `adult.data` of which only keys and bounds were declared, against trained on
-the real rows. *MST* here does not merge rare values, as that on mbi does, which was seen at 0.0530. Left out where the
-data is not there (`SORDINO_BENCH_DATA`).
+columns and over 60 fixed triples, means of 5 runs. *AIM on mbi* takes half an hour and 5 GiB, so its figure is kept:
+0.0414 on pairs of its rows (0.0395 of its model) in 1,035 s, seen on 2 cores in 2026 with all pairs as its workload and
+a model of 1 MB; `bench/sides/with_mbi.py` has AIM and MST on mbi's models for whoever wants to see them again. *MST*
+here does not merge rare values, as that on mbi does, which was seen at 0.0530. *Trained*: area under the curve of
+boosted trees on `adult.test`, trained on synthetic rows of `adult.data` of which only keys and bounds were declared,
+against trained on the real rows.
 """
 """What the page of documentation says above this room's table."""
 
+MISSING = "as Adult is not there: set SORDINO_BENCH_DATA to the folder that has tabular/adult_mbi.csv"
 SIDE = "sordino_tables"
 ASKED = {"epsilon": "1", "delta": "1e-9"}
 AIM_PAIRS, AIM_SECONDS, MST_PAIRS = 0.0414, 1035.0, 0.0530
@@ -21,10 +24,13 @@ AIM_PAIRS, AIM_SECONDS, MST_PAIRS = 0.0414, 1035.0, 0.0530
 
 
 def cases() -> list[Case]:
-    """Return the cases of this room."""
+    """Return the cases of this room; none where Adult is missing."""
+    if not (TABLES / "adult_mbi.csv").exists():
+        return []
+    aim, mst = (Call(SIDE, "coded", {"method": method, "runs": 5, **ASKED}) for method in ("aim", "mst"))
     return [
-        Case("coded Adult by AIM", Call(SIDE, "coded", {"method": "aim", **ASKED}), None, _aim, repeats=5, fresh=True),
-        Case("coded Adult by MST", Call(SIDE, "coded", {"method": "mst", **ASKED}), None, _told, repeats=5, fresh=True),
+        Case("coded Adult by AIM", aim, None, _aim, repeats=1, fresh=True),
+        Case("coded Adult by MST", mst, None, _told, repeats=1, fresh=True),
         Case(
             "raw Adult, trained on synthetic rows", Call(SIDE, "trained", ASKED), None, _trained, repeats=1, fresh=True
         ),
@@ -33,8 +39,8 @@ def cases() -> list[Case]:
 
 def _aim(ours: Measured, _: Measured | None) -> Verdict:
     values = ours.values
-    figure = f"{values['pairs']:.4f} on pairs, {values['triples']:.4f} on triples, {ours.seconds:.0f} s, "
-    figure += f"{values['gibibytes']:.2f} GiB"
+    figure = f"{values['pairs']:.4f} on pairs, {values['triples']:.4f} on triples, {ours.seconds:.0f} s "
+    figure += f"({values['busy']:.0f} s of processors), {values['gibibytes']:.2f} GiB"
     most, longest = min(1.02 * AIM_PAIRS, 0.8 * MST_PAIRS), AIM_SECONDS / 20
     passed = values["pairs"] <= most and ours.seconds <= longest and values["gibibytes"] <= 1
     return Verdict(figure, f"≤ {most:.4f} on pairs, ≤ {longest:.0f} s, ≤ 1 GiB", passed)

@@ -34,6 +34,7 @@ ROOMS = (
     "publish_graphs",
     "publish_genomes",
     "publish_hierarchy",
+    "publish_prices",
 )
 
 GROUPS = {"all": ROOMS} | {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from publication_data import TABLES
 
 NUMBERS = {
     "age": (0, 100),
@@ -24,24 +24,16 @@ NAMES = (
 )  # fmt: skip
 
 
-def home() -> Path:
-    """Return where the data is."""
-    place = Path(os.environ.get("SORDINO_BENCH_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "tabular"
-    if not place.exists():
-        raise RuntimeError(f"there is no data in {place}: set SORDINO_BENCH_DATA")
-    return place
-
-
 def coded() -> tuple[list[str], list[int], Any]:
     """Return names, sizes and rows of the 14 coded columns."""
-    domain = json.loads((home() / "adult_mbi-domain.json").read_text())
-    rows = np.loadtxt(home() / "adult_mbi.csv", delimiter=",", skiprows=1, dtype=np.int64)
+    domain = json.loads((TABLES / "adult_mbi-domain.json").read_text())
+    rows = np.loadtxt(TABLES / "adult_mbi.csv", delimiter=",", skiprows=1, dtype=np.int64)
     return list(domain), list(domain.values()), rows
 
 
 def raw(file: str) -> dict[str, list[Any]]:
     """Return the columns of adult.data or adult.test as they are: whole numbers and texts."""
-    lines = [line.strip().rstrip(".").split(", ") for line in (home() / file).read_text().splitlines()]
+    lines = [line.strip().rstrip(".").split(", ") for line in (TABLES / file).read_text().splitlines()]
     columns = zip(*(line for line in lines if len(line) == len(NAMES)), strict=True)
     return {
         name: [int(value) for value in column] if name in NUMBERS else list(column)

@@ -83,6 +83,13 @@ def test_noise_alone_is_drawn_together_and_signals_are_not() -> None:
     )
 
 
+def test_one_peak_does_not_keep_the_rest_apart() -> None:
+    noisy = DICE.normal(0, 1, 64) + 900 * (np.arange(64) == 5)
+    found = nonnegative(by_fanout(64, 64), [noisy, np.zeros(1)], (1.0, np.inf), smooth=True)[0]
+    assert found[5] == pytest.approx(900, abs=20)
+    assert np.std(np.delete(found, 5)) < 0.2 * np.std(np.delete(np.maximum(noisy, 0), 5))
+
+
 def test_each_row_counts_once_on_each_level() -> None:
     for nesting in NESTINGS:
         for cell in range(nesting.sizes[0]):

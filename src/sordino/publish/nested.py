@@ -6,7 +6,8 @@ one row counts once in each. Nothing here has data or adds noise.
 **Guarantee**: `estimated` is the best linear unbiased estimate of all counts from independent unbiased ones with the
 variances given. `nonnegative` takes it down the levels once more: what a group has is divided among its parts by the
 weighted least squares projection onto parts that are at least 0 and add up to it, in closed form. With `smooth`, parts
-that differ by no more than noise would make them are drawn together first. All of it is post-processing.
+that differ by no more than noise would make them are drawn together first, but for peaks. All of it is
+post-processing.
 **Source**: Hay, Rastogi, Miklau & Suciu 2010, Theorem 3, here with a variance for each level and any number of parts;
 the projection onto a simplex by sorting: Held, Wolfe & Crowder 1974; drawing together: James & Stein 1961, the part
 that is not negative (Baranchik 1964).
@@ -23,6 +24,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 Reals = NDArray[np.float64]
+
+_CLEAR = 4.0
+"""A part of so many standard deviations is clearly there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,15 +142,23 @@ def nonnegative(
 def _drawn_together(parent: NDArray[np.int64], totals: Reals, values: Reals, variances: Reals, share: Reals) -> Reals:
     """Return parts moved towards equal shares of their total by 1 − (parts − 3)/Σ(distance²/variance), or all the way.
 
-    Their distances have as many degrees of freedom as there are parts, less one: James and Stein take two off.
+    Their distances have as many degrees of freedom as there are parts, less one: James and Stein take two off. Where
+    fewer than half of the parts are clearly there, these stay where they are, and the others share what is left: one
+    peak does not keep all the rest apart.
     """
-    size = len(totals)
+    size, tiny = len(totals), np.finfo(float).tiny
     missing = (totals - np.bincount(parent, values, size)) / np.bincount(parent, variances, size)
-    equal = totals[parent] * share
-    distance = values + missing[parent] * variances - equal
+    fitted = values + missing[parent] * variances
+    clear = fitted >= _CLEAR * np.sqrt(variances)
+    sparse = 2 * np.bincount(parent, clear, size) < np.bincount(parent, minlength=size)
+    low = ~(clear & sparse[parent])
+    left = totals - np.bincount(parent, np.where(low, 0, fitted), size)
+    among = np.maximum(np.bincount(parent, np.where(low, share, 0), size), tiny)
+    equal = np.where(low, (left / among)[parent] * share, fitted)
+    distance = fitted - equal
     energy = np.bincount(parent, distance**2 / variances, size)
-    free = np.maximum(np.bincount(parent, minlength=size) - 3.0, 0.0)
-    kept = 1 - free / np.maximum(np.maximum(energy, free), np.finfo(float).tiny)
+    free = np.maximum(np.bincount(parent, low, size) - 3.0, 0.0)
+    kept = 1 - free / np.maximum(np.maximum(energy, free), tiny)
     moved: Reals = equal + kept[parent] * distance
     return moved
 

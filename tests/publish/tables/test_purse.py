@@ -113,3 +113,4 @@ def test_noise_is_as_large_as_it_says(spend: Spend) -> None:
 def test_what_is_expected_may_be_anything() -> None:
     assert score(np.array([1]), np.array([np.inf]), 1, 0.0) > 0
     assert score(np.array([1]), np.array([-5.0]), 1, 0.0) == FINENESS
+    assert score(np.array([1]), np.array([np.nan]), 1, 0.0) == FINENESS

@@ -113,7 +113,8 @@ class Purse:
 
 def score(counts: NDArray[np.int64], expected: NDArray[np.float64], weight: int, allowance: float) -> int:
     """Return weight·(Σ |count − expected| − allowance) in whole numbers of 1/1024 row; see the proof above."""
-    public = np.rint(np.clip(expected, 0, _LARGEST_ROWS) * FINENESS).astype(np.int64)
+    # What is no number would become the least integer there is, from which differences overflow.
+    public = np.rint(np.clip(np.nan_to_num(expected), 0, _LARGEST_ROWS) * FINENESS).astype(np.int64)
     off = int(np.abs(counts * FINENESS - public).sum())
     return weight * (off - round(allowance * FINENESS))
 
