@@ -61,7 +61,7 @@ test-long: $(STAMP)  ## the tests that take minutes, and examples that nobody ha
 audit: $(CHECKS)  ## judge every mechanism, accountant, training and service of the house, and what must be caught, at length
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws tests/audit -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_training, audit_peers, learn, learn_accuracy, learn_teachers, learn_estimators, learn_federation, collect or all
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_hidden, audit_training, audit_peers, learn, learn_accuracy, learn_teachers, learn_estimators, learn_federation, collect or all
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(CHECKS)  ## build the documentation into site/, warnings as errors

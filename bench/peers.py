@@ -31,6 +31,7 @@ REQUIREMENTS: dict[str, list[str]] = {
 
 OWN_ENVIRONMENT = (
     "audit_peers",
+    "classifier_test",
     "dp_sniper",
     "hockey_stick",
     "sordino",
@@ -42,6 +43,7 @@ OWN_ENVIRONMENT = (
     "sordino_estimators",
     "sordino_federation",
     "sordino_genomes",
+    "sordino_hidden",
     "sordino_graphs",
     "sordino_query",
     "sordino_serve",

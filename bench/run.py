@@ -20,6 +20,7 @@ ROOMS = (
     "ledger",
     "serve",
     "audit",
+    "audit_hidden",
     "audit_training",
     "audit_peers",
     "learn",
