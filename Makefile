@@ -61,7 +61,7 @@ test-long: $(STAMP)  ## the tests that take minutes, and examples that nobody ha
 audit: $(CHECKS)  ## judge every mechanism, accountant, training and service of the house, and what must be caught, at length
 	@$(BIN)/python -m pytest -n $(JOBS) tests/laws tests/audit -m ""
 
-bench: $(STAMP)  ## side by side with peers in one run; ROOM=all, collect, publish, or one room: noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_training, audit_peers, learn, learn_estimators, learn_federation, learn_accuracy, learn_teachers, collect_local, collect_kept, collect_spark, collect_words, collect_numbers, collect_shuffle, collect_prio3, collect_streams, collect_alerts, collect_intake, publish_mobility, publish_tables, publish_workloads, publish_graphs, publish_genomes, publish_hierarchy, publish_prices
+bench: $(STAMP)  ## side by side with peers in one run; ROOM=all, collect, publish, or one room: noise, accounting, mechanisms, query, query_error, ledger, serve, audit, audit_hidden, audit_training, audit_peers, learn, learn_estimators, learn_federation, learn_accuracy, learn_teachers, collect_local, collect_kept, collect_spark, collect_words, collect_numbers, collect_shuffle, collect_prio3, collect_streams, collect_alerts, collect_intake, publish_mobility, publish_tables, publish_workloads, publish_graphs, publish_genomes, publish_hierarchy, publish_prices
 	@$(BIN)/python bench/run.py --room $(ROOM)
 
 docs: $(CHECKS)  ## build the documentation into site/, warnings as errors

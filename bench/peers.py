@@ -32,6 +32,7 @@ REQUIREMENTS: dict[str, list[str]] = {
 
 OWN_ENVIRONMENT = (
     "audit_peers",
+    "classifier_test",
     "dp_sniper",
     "hockey_stick",
     "sordino",
@@ -43,6 +44,7 @@ OWN_ENVIRONMENT = (
     "sordino_estimators",
     "sordino_federation",
     "sordino_genomes",
+    "sordino_hidden",
     "sordino_graphs",
     "sordino_hierarchy",
     "sordino_query",

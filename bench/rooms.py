@@ -11,6 +11,7 @@ ROOMS = (
     "ledger",
     "serve",
     "audit",
+    "audit_hidden",
     "audit_training",
     "audit_peers",
     "learn",

@@ -536,3 +536,22 @@ def test_arguments() -> None:
             accountant(summed, **wrong)  # type: ignore[arg-type]
     with pytest.raises(ArgumentError):
         dp_accounting("pure")
+
+
+def test_a_crash_is_told_with_the_smallest_event_and_is_no_verdict() -> None:
+    def crashing(event: Event, delta: float) -> float:
+        if isinstance(event, Gaussian):
+            raise KeyError("sigma")
+        if isinstance(event, Repeated):
+            raise ValueError(f"count {event.count} is too large")
+        return summed(event, delta)
+
+    events = (Repeated(Pure(1), 7), Repeated(Composed((Pure(1), Pure(2))), 9), Gaussian(variance=1), Pure(1))
+    found = accountant(crashing, events=events, rounds=0, seed=1)
+    assert (found.refuted, found.verdict, found.exit_code) == (False, "crashed", 2)
+    shown_by = {each.words.split(":")[0]: each.event for each in found.crashed}
+    assert shown_by["KeyError"] == Gaussian(variance=1)
+    assert shown_by["ValueError"] in [Repeated(Pure(1), count) for count in range(2, 8)]
+    assert "crashed: KeyError: 'sigma'" in str(found)
+    assert json.loads(json.dumps(found.to_json()))["crashed"][0]["event"]
+    assert accountant(summed, events=events, rounds=0, seed=1).exit_code == 0

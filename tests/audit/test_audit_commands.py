@@ -28,7 +28,9 @@ from sordino.audit.transparency.report import Report
 from sordino.serve.app import create_app
 
 THEIRS = """
+import hashlib
 import math
+import os
 import numpy as np
 from sordino.accounting import accountants
 from sordino.accounting.curve import flatten
@@ -61,6 +63,23 @@ def forgetful(event, delta):
 
 def knows_nothing(event, delta):
     return math.inf
+
+def crashes(event, delta):
+    if event.kind == "gaussian":
+        raise KeyError("sigma")
+    return accountants.epsilon(event, str(delta), "zcdp")
+
+def count(value, n):
+    return len(value) + np.random.default_rng().laplace(0, 2, n)
+
+def opaque(value, n):
+    return [hashlib.sha256(os.urandom(8)).hexdigest() for _ in range(n)]
+
+def sealed(value, n):
+    return [bytes([255]) + str(round(number, 3)).encode() for number in half_the_noise(value, n)]
+
+def unsealed(output):
+    return output[1:].decode()
 """
 
 
@@ -108,6 +127,25 @@ def test_mechanisms_of_sordino_go_by_name(commands: Commands) -> None:
     assert commands.json(*words)["epsilon"] <= 0.5
     commands(*words, "--epsilon", "0.1", "--draws", 40_000, code=1)
     assert commands.json("audit", "mechanism", "RandomizedResponse", "--with", "epsilon=1", *FEW)["epsilon"] <= 1
+
+
+def test_nothing_counted_is_no_verdict(commands: Commands) -> None:
+    said = commands("audit", "mechanism", "theirs:opaque", "--epsilon", 1, "--pair", 0, 1, "--draws", 2_000, code=2)
+    assert "nothing could be counted" in said
+    assert "give view=" in said
+
+
+def test_a_view_low_bits_and_other_neighbours(commands: Commands) -> None:
+    few = ("--epsilon", 1, "--draws", 4_000)
+    view = ("--view", "theirs:unsealed")
+    found = commands.json("audit", "mechanism", "theirs:sealed", "--pair", 0, 1, *view, *few, code=1)
+    assert found["witness"]["event"]["reader"]["view"] == "unsealed"
+    assert found["witness"]["pair"] in ([0, 1], [1, 0])
+    words = ("audit", "mechanism", "theirs:laplace", "--pair", 0, 1, "--epsilon", 1, "--draws", 20_000)
+    assert "in floating point" in commands(*words)
+    commands(*words, "--low-bits", code=1)
+    for name in ("without_one", "with_one_doubled", "emptied", "with_one_replaced"):
+        commands("audit", "mechanism", "theirs:count", "--neighbours", f"{name}:[3, 1, 4]", *few)
 
 
 @pytest.mark.parametrize(
@@ -158,6 +196,10 @@ def test_accountants(commands: Commands, capsys: pytest.CaptureFixture[str]) -> 
     assert "name an accountant" in commands.refused(capsys, "audit", "accountant")
     assert "--peer must be one of" in commands.refused(capsys, "audit", "accountant", "--peer", "somebody")
     assert "nothing was audited" in commands.refused(capsys, "audit", "accountant", "theirs:knows_nothing", *few)
+    said = commands("audit", "accountant", "theirs:crashes", *few, code=2)
+    assert "crashed: theirs:crashes raised KeyError" in said
+    assert "shown by Gaussian(" in said
+    assert said.splitlines()[-1].startswith("crashed: ")
 
 
 # ---- releases and reports -------------------------------------------------------------------------------------------

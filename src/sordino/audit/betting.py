@@ -26,6 +26,7 @@ concave in (a, b, c). It is the likelihood ratio of the truth to the nearest pai
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,6 +41,7 @@ ZONES = 3
 _LEAST_FACTOR = 1e-3
 """Nobody stakes all: a factor of 0 could never be made good again."""
 _STEPS = 60
+_HALVINGS = 20
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,23 @@ def best_bet(first: Floats, second: Floats, epsilon: float, delta: float) -> Bet
     if growth <= 0 or not stakes[:2].any():
         return None
     return Bet(factors[:ZONES], factors[ZONES:], growth)
+
+
+def least_refutable(draws: int, points: Iterable[tuple[float, float]], chance: float = CHANCE) -> float:
+    """Return how likely, at least, an event that one input alone can cause must be for `draws` of each to refute.
+
+    By the mean growth of the best bet of somebody who knows the event: whoever must find it needs more.
+    """
+    needed, best = -math.log(chance) / max(draws, 1), 1.0
+    for epsilon, delta in points:
+        low, high = math.log(1e-12), 0.0
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            share = math.exp(middle)
+            bet = best_bet(np.array([share, 1 - share, 0.0]), np.array([0.0, 1.0, 0.0]), epsilon, delta)
+            low, high = (middle, high) if bet is None or bet.growth < needed else (low, middle)
+        best = min(best, math.exp(high))
+    return best
 
 
 def _steepest(shape: Floats, weights: Floats) -> Floats:

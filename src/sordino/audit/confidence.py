@@ -14,14 +14,14 @@ import scipy
 from sordino.accounting.curve import Floats
 
 
-def at_least(hits: Floats | int, draws: Floats | int, chance: float) -> Floats:
+def at_least(hits: Floats | float, draws: Floats | float, chance: float) -> Floats:
     """Return what a probability is at least, up to `chance`, after `hits` of `draws`."""
     seen, total = np.asarray(hits, dtype=float), np.asarray(draws, dtype=float)
     bound = scipy.special.betaincinv(np.maximum(seen, 0.5), total - seen + 1, chance)
     return np.asarray(np.where(seen > 0, bound, 0.0))
 
 
-def at_most(hits: Floats | int, draws: Floats | int, chance: float) -> Floats:
+def at_most(hits: Floats | float, draws: Floats | float, chance: float) -> Floats:
     """Return what a probability is at most, up to `chance`, after `hits` of `draws`."""
     seen, total = np.asarray(hits, dtype=float), np.asarray(draws, dtype=float)
     bound = scipy.special.betainccinv(seen + 1, np.maximum(total - seen, 0.5), chance)

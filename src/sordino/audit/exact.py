@@ -25,6 +25,7 @@ from sordino.errors import ArgumentError
 from .claim import Claim
 from .measured import Measured, Witness
 from .subject import Law, Pairs, checked_pairs
+from .writing import read_again, written
 
 _SLACK = 1e-9
 _DIGITS = 60
@@ -51,6 +52,15 @@ class OutcomeSet:
         """Return for each output whether it is one of them."""
         listed = outputs.tolist() if isinstance(outputs, np.ndarray) else outputs
         return np.array([output in self.outcomes for output in listed], dtype=bool)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the outcomes as plain data."""
+        return {"outcomes": [written(outcome) for outcome in self.outcomes]}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> OutcomeSet:
+        """Return the set that was written."""
+        return cls(tuple(read_again(outcome) for outcome in plain["outcomes"]))
 
     def __str__(self) -> str:
         more = f" or {len(self.outcomes) - _NAMED} more" if len(self.outcomes) > _NAMED else ""

@@ -1,14 +1,15 @@
 """Reading outputs of any kind as numbers: columns to put thresholds on, and keys to count.
 
-Numbers, arrays, lists of unequal length, truths, texts, None: a first sample decides how outputs are read, and from
-then on what is read of an output depends on that output alone. So an event on what was read is an event on outputs,
-and whatever is left out here costs power, never soundness.
+Numbers, arrays, lists of unequal length, dictionaries, decimals, texts, None: a first sample decides how outputs are
+read, and from then on what is read of an output depends on that output alone. So an event on what was read is an event
+on outputs, and whatever is left out here costs power, never soundness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,21 @@ import numpy as np
 from sordino.accounting.curve import Floats
 from sordino.errors import ArgumentError
 
-_MOST_ELEMENTS = 24
+from . import labels
+from .columns import Columns
+from .flattening import flattened
+from .numbering import as_array, filled, named, row_shapes
+
+MOST_COLUMNS = 1024
+"""Numbers of one output that are read; of longer ones the first."""
+_MOST_NAMED = 512
 _BEGINNING = 4
 _FEW = 0.5
-"""Whole lists are counted where a first sample has fewer different ones than this share of its draws."""
+"""Labels are counted where a first sample has fewer different ones than this share of its draws."""
+_REMEMBERED = 5_000
+_OUTCOME, _SHAPE, _BEGINS = "output is ", "output has the form ", "output begins with "
+
+View = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -48,187 +60,141 @@ class Table:
         )
 
 
+@dataclass
 class Reader:
-    """How the outputs of one mechanism are read; built from a first sample of them."""
+    """How the outputs of one mechanism are read; `of` builds it from a first sample of them.
 
-    def __init__(self, sample: Any) -> None:
-        outputs = _sequence(sample)
+    A `view` is the user's own eye: a function of one output, whose result is read instead.
+    """
+
+    columns: Columns
+    counted: tuple[str, ...] = ()
+    view: View | None = None
+    blind: bool = False
+    """Whether nothing in a first sample could be counted: no number that differed, and no label that came again."""
+    _texts: dict[float, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, sample: Any, view: View | None = None) -> Reader:
+        """Return the way to read outputs such as these."""
+        outputs = _viewed(sample, view)
         if len(outputs) == 0:
             raise ArgumentError("a release must return as many outputs as were asked for, not none", "SRD-V002")
-        self.kind = _kind(outputs)
-        self.width = _width(outputs) if self.kind == "list" else 0
-        self._labels: list[dict[Hashable, int]] = [{} for _ in _LABELS]
-        self._texts: list[list[str]] = [[] for _ in _LABELS]
-        self._counted = self._counted_labels(outputs)
+        paths = named(outputs) if isinstance(outputs, np.ndarray) else _paths(outputs)
+        reader = cls(Columns(paths), (), view)
+        base, shapes, begins = reader._read(outputs)
+        reader.columns = Columns.of(paths, base)
+        base, shapes, begins = reader._read(outputs)
+        few = max(2.0, _FEW * len(outputs))
+        alone = len(paths) == 1 and len(set(shapes.tolist())) == 1
+        found = {
+            _OUTCOME: None if alone else labels.mixed(base, shapes),
+            _SHAPE: shapes,
+            _BEGINS: begins if len(paths) > _BEGINNING else None,
+        }
+        useful = [kind for kind, words in found.items() if words is not None and len(np.unique(words)) <= few]
+        reader.counted = tuple(useful if _OUTCOME not in useful else [_OUTCOME])
+        if not useful and not alone:
+            reader.counted = (_OUTCOME,)
+            reader.blind = all(len(np.unique(column)) < 2 for column in base.T)
+        return reader
 
     @property
     def names(self) -> tuple[str, ...]:
         """What the columns are."""
-        if self.kind == "number":
-            return ("output",)
-        if self.kind == "label":
-            return ()
-        return (
-            *(f"output[{place}]" for place in range(self.width)),
-            *("sum", "least", "greatest", "length", "place of the first true", "how many differ"),
-        )
+        return self.columns.names
 
     def read(self, outputs: Any, draws: int | None = None) -> Table:
         """Return `outputs` as numbers; refuse another number of them than `draws`."""
-        found = _sequence(outputs)
+        found = _viewed(outputs, self.view)
         if draws is not None and len(found) != draws:
             raise ArgumentError(
                 f"a release must return as many outputs as were asked for: {draws}, not {len(found)}", "SRD-V002"
             )
-        if self.kind == "number":
-            columns = _numbers(found)[:, None]
-        elif self.kind == "list":
-            columns = self._list_columns(found)
-        else:
-            columns = np.empty((len(found), 0))
-        return Table(columns, tuple(self._keys(which, found, columns) for which in self._counted))
+        base, shapes, begins = self._read(found)
+        words = {_SHAPE: shapes, _BEGINS: begins}
+        keys = []
+        for kind in self.counted:
+            keys.append(labels.keys(labels.mixed(base, shapes) if kind == _OUTCOME else words[kind]))
+            self._remember(kind, keys[-1], found)
+        return Table(self.columns.derived(base), tuple(keys))
 
     def word(self, which: int, key: float) -> str:
         """Return the label behind a key, in words."""
-        if self.kind == "number":
-            return "nothing" if np.isnan(key) else f"{key:g}"
-        return self._texts[self._counted[which]][int(key)]
+        return self._texts.get(key, f"{self.counted[which]}what hashes to {int(key):x}")
 
-    def _counted_labels(self, outputs: Any) -> tuple[int, ...]:
-        """Return which labels are worth counting: of lists, whole outcomes if few, else patterns and beginnings."""
-        if self.kind in ("label", "number"):
-            return (0,)
-        few = max(2.0, _FEW * len(outputs))
-        found = [which for which, label in enumerate(_LABELS) if len({label(output) for output in outputs}) <= few]
-        return (0,) if 0 in found else tuple(found)
+    def _read(self, outputs: Any) -> tuple[Floats, labels.Words, labels.Words]:
+        """Return numbers by column, and the hashed shapes and beginnings of outputs."""
+        if isinstance(outputs, np.ndarray):
+            base = self.columns.placed(outputs)
+            shapes = row_shapes(outputs)
+            begins = row_shapes(outputs[:, :_BEGINNING]) if outputs.ndim > 1 else shapes
+        else:
+            flats = [flattened(output) for output in outputs]
+            base = filled([flat.numbers for flat in flats], self.columns.paths, self.columns.centres)
+            shapes = labels.text_words([flat.shape for flat in flats])
+            begins = labels.text_words(
+                [f"[{','.join(flat.shapes[:_BEGINNING])}]" if flat.listed else flat.shapes[0] for flat in flats]
+            )
+        return base, shapes, labels.mixed(base[:, self.columns.first(_BEGINNING)], begins)
 
-    def _keys(self, which: int, outputs: Any, columns: Floats) -> Floats:
-        if self.kind == "number":
-            return columns[:, 0]
-        known, texts = self._labels[which], self._texts[which]
-        keys = np.empty(len(outputs))
-        for place, output in enumerate(outputs):
-            label = _LABELS[which](output)
-            if label not in known:
-                known[label] = len(known)
-                texts.append(_text(label))
-            keys[place] = known[label]
-        return keys
+    def _remember(self, kind: str, keys: Floats, outputs: Any) -> None:
+        """Keep the words of some labels, for whoever reads the witness."""
+        if len(self._texts) >= _REMEMBERED:
+            return
+        distinct, places = np.unique(keys, return_index=True)
+        for key, place in zip(distinct.tolist(), places.tolist(), strict=True):
+            if key not in self._texts and len(self._texts) < _REMEMBERED:
+                self._texts[key] = kind + _text(kind, outputs[place])
 
-    def _list_columns(self, outputs: Any) -> Floats:
-        padded, lengths = _padded(outputs, self.width)
-        some = ~np.isnan(padded)
-        any_number = some.any(axis=1)
-        true = padded == 1.0
-        with np.errstate(invalid="ignore"):  # an infinity less an infinity is no number, and says so
-            sums = np.where(any_number, np.where(some, padded, 0.0).sum(axis=1), np.nan)
-            differ = any_number + (np.diff(np.sort(padded, axis=1), axis=1) > 0).sum(axis=1)
-        least = np.where(some, padded, np.inf).min(axis=1, initial=np.inf)
-        greatest = np.where(some, padded, -np.inf).max(axis=1, initial=-np.inf)
-        first = np.where(true.any(axis=1), true.argmax(axis=1) if self.width else 0, np.nan)
-        least, greatest = np.where(any_number, least, np.nan), np.where(any_number, greatest, np.nan)
-        return np.column_stack([padded, sums, least, greatest, lengths, first, differ.astype(float)])
+    def to_json(self) -> dict[str, Any]:
+        """Return how outputs are read, as plain data; a view is code, so only its name is told."""
+        name = None if self.view is None else getattr(self.view, "__qualname__", type(self.view).__name__)
+        return {"columns": self.columns.to_json(), "counted": list(self.counted), "view": name}
+
+    @classmethod
+    def from_json(cls, plain: Any, view: View | None = None) -> Reader:
+        """Return the way to read outputs that was written; with the view that it had, if it had one."""
+        if (plain["view"] is None) != (view is None):
+            asked = plain["view"]
+            raise ArgumentError(
+                f"this event is about outputs as {asked} shows them; give that function as view="
+                if asked
+                else "this event is about outputs as they are; leave out view=",
+                "SRD-V004",
+            )
+        return cls(Columns.from_json(plain["columns"]), tuple(plain["counted"]), view)
 
 
-def _sequence(outputs: Any) -> Any:
-    """Return outputs as an array of numbers, one row each, or as a list of anything."""
-    if hasattr(outputs, "__array__"):  # arrays, data frames, tensors
-        found = np.asarray(outputs)
-        listed = found.tolist
+def rows(outputs: Any, view: View | None = None) -> Any:
+    """Return outputs one by one: as they came where a view will look at them, else the rows of a table, too."""
+    return as_array(outputs) if view is None else outputs
+
+
+def _viewed(outputs: Any, view: View | None) -> Any:
+    """Return outputs, as the user sees them, as an array of numbers or as a list of anything."""
+    return as_array(outputs if view is None else [view(output) for output in outputs])
+
+
+def _paths(outputs: Sequence[Any]) -> tuple[str, ...]:
+    """Return the paths of the numbers in a first sample, those that most outputs have first if they are too many."""
+    seen: Counter[str] = Counter()
+    listed = True
+    for output in outputs:
+        flat = flattened(output)
+        listed = listed and flat.listed
+        seen.update(flat.numbers.keys())
+    most = MOST_COLUMNS if listed else _MOST_NAMED
+    kept = set(sorted(seen, key=lambda path: -seen[path])[:most])
+    return tuple(path for path in seen if path in kept)
+
+
+def _text(kind: str, output: Any) -> str:
+    if kind == _SHAPE:
+        found = flattened(output).shape
+    elif kind == _BEGINS:
+        listed = output.tolist() if isinstance(output, np.ndarray) else output
+        found = str(list(listed[:_BEGINNING]) if isinstance(listed, list | tuple) else listed)
     else:
-        outputs = list(outputs)
-        listed = outputs.copy
-        try:
-            found = np.asarray(outputs)
-        except ValueError:  # rows of different lengths
-            return outputs
-    if found.dtype.kind not in "biuf" or found.ndim == 0:
-        return listed()
-    return found.reshape(len(found), -1) if found.ndim > 2 else found
-
-
-def _kind(outputs: Any) -> str:
-    if isinstance(outputs, np.ndarray):
-        return "number" if outputs.ndim == 1 else "list"
-    if all(output is None or _is_number(output) for output in outputs):
-        return "number"
-    listed = [isinstance(output, list | tuple | np.ndarray) for output in outputs]
-    return "list" if any(listed) else "label"
-
-
-def _is_number(thing: Any) -> bool:
-    return isinstance(thing, int | float | np.integer | np.floating | np.bool_)
-
-
-def _numbers(outputs: Any) -> Floats:
-    """Return outputs as floats, NaN where one is no number."""
-    if isinstance(outputs, np.ndarray) and outputs.ndim == 1:
-        return outputs.astype(float)
-    return np.array([float(output) if _is_number(output) else np.nan for output in outputs])
-
-
-def _width(outputs: Any) -> int:
-    if isinstance(outputs, np.ndarray):
-        return min(int(outputs.shape[1]), _MOST_ELEMENTS)
-    return min(max(len(_elements(output)) for output in outputs), _MOST_ELEMENTS)
-
-
-def _elements(output: Any) -> Sequence[Any]:
-    """Return the elements of an output, nested ones one after the other; an output that is no list is its only one."""
-    if isinstance(output, np.ndarray):
-        elements: list[Any] = output.ravel().tolist()
-        return elements
-    if isinstance(output, list | tuple):
-        return [element for part in output for element in _elements(part)] if _nested(output) else output
-    return [output]
-
-
-def _nested(output: Sequence[Any]) -> bool:
-    return any(isinstance(part, list | tuple | np.ndarray) for part in output)
-
-
-def _padded(outputs: Any, width: int) -> tuple[Floats, Floats]:
-    """Return the first `width` elements of every output as floats, NaN where there is no number; and all lengths."""
-    if isinstance(outputs, np.ndarray) and outputs.ndim == 2:
-        padded = np.full((len(outputs), width), np.nan)
-        shown = min(width, outputs.shape[1])
-        padded[:, :shown] = outputs[:, :shown]
-        return padded, np.full(len(outputs), float(outputs.shape[1]))
-    flat = [_elements(output) for output in outputs]
-    rows = [
-        [float(e) if _is_number(e) else np.nan for e in row[:width]] + [np.nan] * (width - len(row)) for row in flat
-    ]
-    return np.array(rows, dtype=float).reshape(len(rows), width), np.array([float(len(row)) for row in flat])
-
-
-def _outcome(output: Any) -> Hashable:
-    """Return the output itself, as something that can be counted; every NaN is the same."""
-    if isinstance(output, list | tuple | np.ndarray):
-        return tuple(_outcome(part) for part in output)
-    if isinstance(output, float | np.floating) and output != output:  # NaN
-        return "NaN"
-    if isinstance(output, np.generic):
-        plain: Hashable = output.item()
-        return plain
-    return output if isinstance(output, Hashable) else repr(output)
-
-
-def _pattern(output: Any) -> Hashable:
-    """Return what kind of thing stands where: truths, texts and nothings as they are, numbers only as numbers."""
-    return tuple(
-        "number" if _is_number(e) and not isinstance(e, bool | np.bool_) and e == e else _outcome(e)
-        for e in _elements(output)
-    )
-
-
-def _beginning(output: Any) -> Hashable:
-    """Return the first few elements."""
-    return ("begins with", *(_outcome(element) for element in _elements(output)[:_BEGINNING]))
-
-
-_LABELS = (_outcome, _pattern, _beginning)
-
-
-def _text(label: Hashable) -> str:
-    text = str(label)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+        found = str(output.tolist() if isinstance(output, np.ndarray | np.generic) else output)
+    return found if len(found) <= 60 else f"{found[:59]}…"

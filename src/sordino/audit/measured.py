@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .betting import least_refutable
 from .claim import Claim
 from .confidence import epsilon_at_least
 from .subject import Release
 from .verdict import CHANCE, Verdict
+from .writing import read_again, written
 
 if TYPE_CHECKING:
+    from .attacks.floating_point import ImpossibleOutputs
     from .curve import TradeOffBounds
+    from .features import View
 
 _LONGEST_INPUT = 60
+_BLIND = (
+    "outputs never come again and hold no numbers that differ; "
+    "give view=…, a function of one output that returns what matters in it"
+)
 
 
 class OutputSet(Protocol):
@@ -25,6 +34,10 @@ class OutputSet(Protocol):
 
     def __call__(self, outputs: Any) -> Any:
         """Return for each output whether it belongs to the set."""
+        ...
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the set as plain data, whole."""
         ...
 
 
@@ -82,14 +95,34 @@ class Witness:
         """Return the witness as plain data."""
         whole = self.draws is not None
         return {
-            "pair": [_shown(value) for value in self.pair],
-            "event": str(self.event),
+            "pair": [written(value) for value in self.pair],
+            "words": str(self.event),
+            "event": self.event.to_json(),
             "draws": self.draws,
             "here": int(self.here) if whole else float(self.here),
             "there": int(self.there) if whole else float(self.there),
             "delta": self.delta,
+            "confidence": self.confidence,
             "epsilon": _finite(self.epsilon),
         }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any], *, view: View | None = None) -> Witness:
+        """Return the witness that was written by `to_json`, ready to be drawn again.
+
+        `view` is the function that outputs were seen through, if one was; only its name is written.
+        """
+        from .events import Event
+        from .exact import OutcomeSet
+
+        event: OutputSet = (
+            OutcomeSet.from_json(plain["event"])
+            if "outcomes" in plain["event"]
+            else Event.from_json(plain["event"], view)
+        )
+        first, second = (read_again(value) for value in plain["pair"])
+        counts = {name: plain[name] for name in ("draws", "here", "there", "delta", "confidence")}
+        return cls((first, second), event, **counts)
 
 
 @dataclass(frozen=True)
@@ -116,19 +149,40 @@ class Measured:
     """Whether the claim is known to hold on these pairs, all of it; only where `exact`."""
     trade_off: TradeOffBounds | None = None
     name: str = "mechanism"
+    counted: bool = True
+    """Whether anything could be counted: some label came again, or some number differed."""
+    low_bits: ImpossibleOutputs | None = None
+    """What the last bits of doubles give away, where outputs are doubles and inputs numbers; always told."""
+    least_draws: int = 0
+    """Draws made on that pair which got the fewest."""
 
     @property
     def verdict(self) -> Verdict:
         """The verdict in one word."""
         if self.refuted:
             return Verdict.REFUTED
+        if not self.counted:
+            return Verdict.NOTHING_COUNTED
         return Verdict.HOLDS if self.holds else Verdict.NOT_REFUTED
+
+    @property
+    def least_refutable(self) -> float | None:
+        """How likely, at least, an event that one input alone can cause must be for these draws to refute the claim.
+
+        What happens more seldom on every pair could hardly have been found, even by somebody who knew of it. None where
+        nothing is claimed, or nothing was drawn.
+        """
+        if self.claim is None or self.exact:
+            return None
+        return least_refutable(self.least_draws, self.claim.points)
 
     def __str__(self) -> str:
         at = f" at δ = {self.delta:g}" if self.delta else ""
         sure = "" if self.exact else f" ({100 * self.confidence:g} %)"
         shown = f"ε {'=' if self.exact else '≥'} {self.epsilon:.3g}{at}{sure}"
-        if self.claim is None:
+        if not self.counted:
+            lines = [f"{self.name}: {self.verdict}: {_BLIND}"]
+        elif self.claim is None:
             lines = [f"{self.name}: {shown}; nothing was claimed"]
         else:
             promised = self.claim.epsilon_at(self.delta)
@@ -140,7 +194,27 @@ class Measured:
                 f"certain after {self.draws_to_refute:,} draws on each side; "
                 f"an honest mechanism is accused with a chance of at most {CHANCE:g}"
             )
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._further])
+
+    @property
+    def _further(self) -> Iterator[str]:
+        """What else there is to say: what could not have been found, and what low bits give away."""
+        least = None if self.refuted or not self.counted else self.least_refutable
+        if least is not None:
+            yield (
+                f"with {self.least_draws:,} draws on each side of a pair nothing could be refuted that happens on one "
+                f"input alone with a probability below {least:.1g}"
+            )
+        if self.low_bits is not None and self._bits_refute:
+            yield (
+                f"in floating point: {self.low_bits}; "
+                "this is judged too where low_bits=True, as the program's noise, not its formula, is at fault"
+            )
+
+    @property
+    def _bits_refute(self) -> bool:
+        points = self.claim.points if self.claim is not None else ((0.0, self.delta),)
+        return self.low_bits is not None and any(self.low_bits.refutes(epsilon, delta) for epsilon, delta in points)
 
     def _remark(self, promised: float) -> str:
         if self.refuted and self.epsilon <= promised and not self.exact:
@@ -163,6 +237,9 @@ class Measured:
             "draws": self.draws,
             "draws_to_refute": self.draws_to_refute,
             "witness": None if self.witness is None else self.witness.to_json(),
+            "counted": self.counted,
+            "least_refutable": self.least_refutable,
+            "low_bits": None if self.low_bits is None else self.low_bits.to_json(),
             "trade_off": None if self.trade_off is None else self.trade_off.to_json(),
         }
 

@@ -19,11 +19,14 @@ from sordino.arguments import Number, probability, rational, whole
 from sordino.errors import ArgumentError
 from sordino.mechanisms.checks.case import Case
 
+from .attacks.floating_point import ImpossibleOutputs
 from .betting import Purse
 from .claim import Claim
 from .curve import TradeOffBounds, bounds_by_counts
 from .evidence import Evidence, Target, Wager
 from .exact import measure_exactly
+from .features import View
+from .lowbits import asked_of_floats
 from .measured import Measured, Witness
 from .progress import Progress, bar
 from .subject import Pairs, Release, Subject, checked_pairs, of
@@ -39,7 +42,11 @@ _SEARCH = 0.4
 """The part of all draws that may go into search and bets; the rest measures ε."""
 _ENOUGH = 1_000_000
 """Draws after which the search ends where nothing is worth a bet."""
-_LEAST_FRESH = 10_000
+_FOR_BITS, _FOR_JUDGED_BITS, _LEAST_FOR_BITS, _MOST_FOR_BITS = 0.05, 0.25, 200, 20_000
+"""Draws that are asked what their last bits show: a part of all, a larger one where they are judged; and at least and
+at most how many."""
+_SHARE_OF_BITS = 0.1
+"""The part of the chance of a false accusation that goes to low bits where they are judged; the purse has the rest."""
 _CHUNK = 500_000
 _CURVE_POINTS = 40
 
@@ -54,6 +61,8 @@ def measure(
     confidence: float = 0.99,
     seed: int | None = None,
     progress: Progress | bool | None = None,
+    view: View | None = None,
+    low_bits: bool = False,
 ) -> Measured:
     """Measure ε of `mechanism` from its outputs, and say whether `claim` is refuted.
 
@@ -62,6 +71,8 @@ def measure(
     an event. `draws` is how many outputs may be drawn on each side, in all. ε is bounded at `delta`, by default that of
     the claim (or 0), with `confidence`. The auditor herself tosses no coins; `seed` is handed on to a release that
     takes one by name, another number for every call. `progress` is called with the part done, or True shows a bar.
+    `view` is a function of one output that returns what should be looked at instead: numbers, lists, texts, anything.
+    What the last bits of doubles give away is told beside the verdict; with `low_bits` it is judged, too.
 
     **Guarantee**, **Assumes**: see `Measured`. A subject with a `law` is measured exactly instead.
 
@@ -78,14 +89,24 @@ def measure(
     allowed = whole("draws", draws, least=200 * len(subject.pairs))
     with bar("drawing", shown=progress is True) as tell:
         told = progress if callable(progress) else tell
-        return _Audit(_seeded(subject, seed), promised, at, level, allowed, told).run()
+        audit = _Audit(_seeded(subject, seed), promised, at, level, allowed, told, view=view, low_bits=low_bits)
+        return audit.run()
 
 
 class _Audit:
     """One measurement while it is made."""
 
     def __init__(
-        self, subject: Subject, claim: Claim | None, delta: float | None, confidence: float, draws: int, tell: Progress
+        self,
+        subject: Subject,
+        claim: Claim | None,
+        delta: float | None,
+        confidence: float,
+        draws: int,
+        tell: Progress,
+        *,
+        view: View | None = None,
+        low_bits: bool = False,
     ) -> None:
         self.subject, self.claim, self.confidence, self.allowed, self.tell = subject, claim, confidence, draws, tell
         self.tested = claim.points if claim is not None else ()
@@ -93,7 +114,10 @@ class _Audit:
             self.shown: tuple[tuple[float, float], ...] = ((0.0, delta),)
         else:
             self.shown = self.tested or ((0.0, 0.0),)
-        self.purse = Purse()
+        self.view, self.judges_bits = view, low_bits
+        self.purse = Purse(CHANCE * (1 - _SHARE_OF_BITS) if low_bits else CHANCE)
+        self.low_bits: ImpossibleOutputs | None = None
+        self.refuted_by_bits = False
         self.drawn = 0
         self.draws_to_refute: int | None = None
         self.pairs: list[Evidence] = []
@@ -101,38 +125,74 @@ class _Audit:
     def run(self) -> Measured:
         """Search and bet, then measure."""
         first = min(_FIRST, int(self.allowed * _SEARCH) // len(self.subject.pairs))
+        points = self.tested or self.shown
         for pair in self.subject.pairs:
-            self.pairs.append(Evidence(pair, self.subject.release, first))
+            self.pairs.append(Evidence(pair, self.subject.release, first, points, self.view))
             self.drawn += first
-        while self.drawn < self.allowed * _SEARCH and not self.purse.refutes:
-            if not self._round() and self.drawn >= _ENOUGH:
+        while self.drawn < self.allowed * _SEARCH:
+            if not self._round() and not self.purse.refutes and self.drawn >= _ENOUGH:
                 break
             self.tell(min(self.drawn / self.allowed, 1.0))
+        self._ask_of_floats()
         fresh = self.allowed - self.drawn
-        if self.purse.refutes:
-            fresh = min(fresh, max(self.drawn, _LEAST_FRESH))
         targets = [target for pair in self.pairs if (target := pair.target(self.shown, fresh)) is not None]
-        if not targets:  # no output ever came again, so there is nothing to count
-            at = self.shown[0][1]
-            return Measured(
-                0.0, at, self.confidence, self.purse.refutes, self.claim, self.drawn, name=self.subject.name
+        if not targets:
+            return self._nothing()
+        found = self._measured(max(targets, key=lambda target: target.margin), fresh)
+        blind = all(pair.reader.blind for pair in self.pairs)
+        return self._nothing() if blind and not found.refuted and found.epsilon == 0 else found
+
+    def _nothing(self) -> Measured:
+        """Return that nothing could be measured: no output ever came again, so there is nothing to count."""
+        found = Measured(0.0, self.shown[0][1], self.confidence, self._refuted, self.claim, self.drawn)
+        return replace(
+            found, name=self.subject.name, counted=False, low_bits=self.low_bits, least_draws=self._least_draws
+        )
+
+    @property
+    def _refuted(self) -> bool:
+        return self.purse.refutes or self.refuted_by_bits
+
+    @property
+    def _least_draws(self) -> int:
+        return min(pair.made for pair in self.pairs)
+
+    def _ask_of_floats(self) -> None:
+        """Ask what the last bits show, of the first pair that can be asked; by draws of their own."""
+        draws = min(_MOST_FOR_BITS, int((_FOR_JUDGED_BITS if self.judges_bits else _FOR_BITS) * self.allowed))
+        if draws < _LEAST_FOR_BITS:
+            return
+        for pair in self.pairs if self.view is None else ():
+            self.low_bits = asked_of_floats(pair.pair, pair.release, pair.sample, draws, self.confidence)
+            if self.low_bits is not None:
+                self.drawn += draws
+                break
+        if self.low_bits is not None and self.judges_bits:
+            self.refuted_by_bits = any(
+                self.low_bits.refutes(epsilon, delta, chance=CHANCE * _SHARE_OF_BITS) for epsilon, delta in self.tested
             )
-        return self._measured(max(targets, key=lambda target: target.margin), fresh)
 
     def _round(self) -> bool:
         """Bet on the pair that promises most, or look further where most may be hidden; say if a bet was made.
 
-        A pair that has fallen behind its share comes first.
+        A pair that has fallen behind its share comes first. Once the claim is refuted, the rest is spent on the pair
+        that shows the largest ε.
         """
         least = min(self.pairs, key=lambda pair: pair.draws)
         behind = least.draws * len(self.pairs) < _SHARE * self.drawn
         among = [least] if behind else self.pairs
-        wagers = [(wager, pair) for pair in among if (wager := pair.wager(self.tested)) is not None]
-        if wagers:
-            wager, pair = max(wagers, key=lambda entry: entry[0].bet.growth)
+        wager: Wager | None = None
+        if self.purse.refutes:
+            fresh = int(self.allowed * (1 - _SEARCH))
+            pair = max(among, key=lambda pair: pair.promise(self.shown, fresh)) if len(among) > 1 else among[0]
         else:
-            wager, pair = None, max(among, key=lambda pair: pair.hope(self.tested or self.shown))
-        size = min(max(_FIRST // 2, int(_GROWTH * pair.draws)), _CHUNK, self.allowed - self.drawn)
+            wagers = [(found, pair) for pair in among if (found := pair.wager(self.tested)) is not None]
+            if wagers:
+                wager, pair = max(wagers, key=lambda entry: entry[0].bet.growth)
+            else:
+                pair = max(among, key=lambda pair: pair.hope(self.tested or self.shown))
+        most = min(_CHUNK, pair.at_once)
+        size = min(max(_FIRST // 2, int(_GROWTH * pair.draws)), most, self.allowed - self.drawn)
         first, second = pair.draw(size)
         self._settle(wager, first, second)
         pair.add(first, second)
@@ -156,10 +216,12 @@ class _Audit:
             epsilon=self._bound(witness),
             delta=target.delta,
             confidence=self.confidence,
-            refuted=self.purse.refutes,
+            refuted=self._refuted,
             claim=self.claim,
             draws=self.drawn,
             draws_to_refute=self.draws_to_refute,
+            low_bits=self.low_bits,
+            least_draws=self._least_draws,
             witness=witness,
             trade_off=self._bounds(below, fresh, swapped=target.swapped != (not target.event.above)),
             name=self.subject.name,
@@ -174,7 +236,8 @@ class _Audit:
         hits, below, left = np.zeros(2, dtype=int), np.zeros((2, len(cuts))), fresh
         while left > 0:
             learning = self.claim is not None and not self.purse.refutes and evidence.draws < _ENOUGH
-            size = min(left, _CHUNK, int(_GROWTH * evidence.draws) + 1) if learning else min(left, _CHUNK)
+            most = min(left, _CHUNK, evidence.at_once)
+            size = min(most, int(_GROWTH * evidence.draws) + 1) if learning else most
             tables = evidence.draw(size)
             self._settle(evidence.wager(self.tested), *tables)
             for side, table in enumerate(tables):

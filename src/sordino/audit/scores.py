@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from sordino.accounting.curve import Floats
 
+from .confidence import at_least, at_most
 from .events import Scorer
 from .features import Table
 
@@ -16,8 +18,8 @@ _CUTS = 48
 _SAMPLE = 20_000
 _HOPE = 2.0
 """Standard errors added to what is seen, to say what might be."""
-_SURE = 2.6
-"""Standard errors taken off what is seen, to say what will probably be shown."""
+_UNSURE = 0.005
+"""The chance that each of two probabilities is worse than what is said will probably be shown."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,19 @@ class Track:
         ]
         return _three(*here), _three(*there)
 
+    def growth(self, points: Iterable[tuple[float, float]]) -> float:
+        """Return how fast a bet on the best cut would grow, if what was seen is the truth."""
+        if self.draws == 0 or not len(self.cuts):
+            return 0.0
+        counts = self.counts(above=True), self.counts(above=False)
+        found = (
+            float(_growth(likely, unlikely, self.draws, epsilon, delta, errors=0.0).max())
+            for epsilon, delta in points
+            for first, second in counts
+            for likely, unlikely in ((first, second), (second, first))
+        )
+        return max(found, default=0.0)
+
     def hope(self, epsilon: float = 0.0, delta: float = 0.0) -> float:
         """Return how far above `epsilon` the truth might be for the best cut.
 
@@ -130,14 +145,17 @@ class Track:
         """Return the event with the largest bound on ε at `delta` to be expected of so many fresh draws."""
         if self.draws == 0 or not len(self.cuts):
             return None
-        # The counts err by their own draws, and the fresh ones will by theirs.
-        sure = Cautious(_SURE * math.sqrt(1 + self.draws / max(draws, 1)))
+        # The counts err by their own draws, and the fresh ones will by theirs: as if there were fewer of them. The best
+        # of many cuts is a lucky one, most of all where hardly anything came, so the bounds are exact ones.
+        part = 1 / (1 + self.draws / max(draws, 1))
+        seen = self.draws * part
         best: Telling | None = None
         for above in (True, False):
             counts = self.counts(above=above)
             for swapped in (False, True):
                 likely, unlikely = counts[::-1] if swapped else counts
-                low, high = sure.low(likely, self.draws) - delta, sure.high(unlikely, self.draws)
+                low = at_least(likely * part, seen, _UNSURE) - delta
+                high = at_most(unlikely * part, seen, _UNSURE)
                 with np.errstate(divide="ignore", invalid="ignore"):
                     bounds = np.where(low > 0, np.log(low / high), -np.inf)
                 place = int(np.argmax(bounds))
@@ -166,9 +184,9 @@ def promising_cut(track: Track, epsilon: float, delta: float) -> Cut | None:
     )
 
 
-def _growth(likely: Floats, unlikely: Floats, draws: int, epsilon: float, delta: float) -> Floats:
+def _growth(likely: Floats, unlikely: Floats, draws: int, epsilon: float, delta: float, errors: float = 1.0) -> Floats:
     """Return about how fast a bet on each event grows: how far its draws' odds are from e^ε, times their share."""
-    cautious, odds = Cautious(1.0), math.exp(epsilon)
+    cautious, odds = Cautious(errors), math.exp(epsilon)
     p, q = cautious.low(likely, draws) - delta, cautious.high(unlikely, draws)
     share = np.maximum(p, 0.0) + q
     nearest_p, nearest_q = share * odds / (1 + odds), share / (1 + odds)

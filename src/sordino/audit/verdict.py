@@ -9,16 +9,20 @@ CHANCE = 1e-6
 
 
 class Verdict(Enum):
-    """``REFUTED`` the claim is false, up to `CHANCE`; ``NOT_REFUTED`` nothing is promised; ``HOLDS`` exact only."""
+    """``REFUTED`` the claim is false, up to `CHANCE`; ``NOT_REFUTED`` nothing is promised; ``HOLDS`` exact only.
+
+    ``NOTHING_COUNTED``: no output came again and none held numbers, so nothing was audited.
+    """
 
     REFUTED = "refuted"
+    NOTHING_COUNTED = "nothing could be counted"
     NOT_REFUTED = "not refuted"
     HOLDS = "holds"
 
     @property
     def exit_code(self) -> int:
-        """1 where a claim is refuted, else 0."""
-        return 1 if self is Verdict.REFUTED else 0
+        """1 where a claim is refuted, 2 where nothing could be counted, else 0."""
+        return {Verdict.REFUTED: 1, Verdict.NOTHING_COUNTED: 2}.get(self, 0)
 
     def __str__(self) -> str:
         return self.value

@@ -24,12 +24,26 @@ Pricing = Callable[[Event, float], float | None]
 Failure = Callable[[Event, float], float | None]
 """δ of an event at ε."""
 
+FOREIGN = "SRD-V061"
+"""The code of an error that somebody else's code raised."""
 _MOST_COPIES = 20
 _STRICT = 1e-6
 
 
+@dataclass(frozen=True)
+class Crash:
+    """An event on which an accountant ended with an error that is no refusal, at this δ (or ε)."""
+
+    event: Event
+    amount: float
+    words: str
+
+
 class Prices:
-    """An accountant whose every price is asked for once; what it refuses is None."""
+    """An accountant whose every price is asked for once; what it refuses is None.
+
+    Where it crashes that is None, too, and is kept among `crashes`: nothing was judged there.
+    """
 
     def __init__(self, price: Pricing, failure: Failure | None, slack: float) -> None:
         self._price = price
@@ -37,17 +51,30 @@ class Prices:
         self._slack = slack
         self._known: dict[tuple[Event, float], float | None] = {}
         self.asked = 0
+        self.crashes: list[Crash] = []
 
     def __call__(self, event: Event, delta: float) -> float | None:
         """Return ε of an event at δ."""
         if (event, delta) not in self._known:
             self.asked += 1
-            self._known[event, delta] = _asked(self._price, event, delta)
+            self._known[event, delta] = self._asked(self._price, event, delta)
         return self._known[event, delta]
 
     def failure(self, event: Event, epsilon: float) -> float | None:
         """Return δ of an event at ε, if the accountant has the word for it."""
-        return None if self._failure is None else _asked(self._failure, event, epsilon)
+        return None if self._failure is None else self._asked(self._failure, event, epsilon)
+
+    def _asked(self, function: Pricing, event: Event, amount: float) -> float | None:
+        try:
+            found = function(event, amount)
+            return None if found is None else float(found)
+        except (UnsupportedError, ArgumentError) as error:
+            # What somebody else's code raised comes as an error of ours that says so; it is no refusal.
+            if error.code == FOREIGN:
+                self.crashes.append(Crash(event, amount, error.message))
+        except Exception as error:
+            self.crashes.append(Crash(event, amount, f"{type(error).__name__}: {error}"))
+        return None
 
     def below(self, less: float, more: float) -> bool:
         """Return whether one price is less than another by more than the slack, relative and absolute."""
@@ -56,14 +83,6 @@ class Prices:
     def above(self, price: float) -> float:
         """Return a price that is greater by the slack."""
         return price + self._slack * max(1.0, price)
-
-
-def _asked(function: Pricing, event: Event, amount: float) -> float | None:
-    try:
-        found = function(event, amount)
-    except (UnsupportedError, ArgumentError):
-        return None
-    return None if found is None else float(found)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ chance. **Assumes** nothing of the accountant but that it prices the events as t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
@@ -23,11 +24,12 @@ from sordino.arguments import whole
 from sordino.audit.dice import dice
 from sordino.errors import ArgumentError
 
-from .checks import CHECKS, SOUNDNESS, Breach, Failure, Prices, Pricing
+from .checks import CHECKS, SOUNDNESS, Breach, Crash, Failure, Prices, Pricing
 from .events import kinds, size, smaller, tried
 
 DELTAS = (1e-2, 1e-5, 1e-8, 1e-12)
 _MOST_SHRINKS = 200
+_LONGEST_WORDS = 200
 
 Progress = Callable[[int, int], None]
 
@@ -55,6 +57,24 @@ class FailedCheck:
 
 
 @dataclass(frozen=True)
+class FailedPrice:
+    """An event on which the accountant crashed: with an error that does not say that it knows no price."""
+
+    event: Event
+    amount: float
+    words: str
+    times: int
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as plain values; the event in its canonical form."""
+        return vars(self) | {"event": json.loads(self.event.to_json())}
+
+    def __str__(self) -> str:
+        times = f"{self.times} times, " if self.times > 1 else ""
+        return f"crashed: {self.words}; {times}shown by {shown(self.event)} at {self.amount:g}"
+
+
+@dataclass(frozen=True)
 class AccountantAudit:
     """What came of an audit: the checks that were broken, and how much was tried."""
 
@@ -63,6 +83,8 @@ class AccountantAudit:
     priced: int
     """Events that the accountant knew a finite price for; with none, nothing was audited."""
     prices: int
+    crashed: tuple[FailedPrice, ...] = ()
+    """Errors that were no refusals, one for each kind of error, with the smallest event seen to raise it."""
 
     @property
     def refuted(self) -> bool:
@@ -71,8 +93,13 @@ class AccountantAudit:
 
     @property
     def verdict(self) -> str:
-        """*refuted*, or *not refuted*, which promises nothing."""
-        return "refuted" if self.refuted else "not refuted"
+        """*refuted*; *crashed*, where some events could not be judged; or *not refuted*, which promises nothing."""
+        return "refuted" if self.refuted else "crashed" if self.crashed else "not refuted"
+
+    @property
+    def exit_code(self) -> int:
+        """1 where a price is too low, 2 where the accountant crashed, else 0."""
+        return 1 if self.refuted else 2 if self.crashed else 0
 
     def to_json(self) -> dict[str, object]:
         """Return all of it as plain values."""
@@ -82,12 +109,13 @@ class AccountantAudit:
             "priced": self.priced,
             "prices": self.prices,
             "broken": [each.to_json() for each in self.broken],
+            "crashed": [each.to_json() for each in self.crashed],
         }
 
     def __str__(self) -> str:
-        lines = [str(each) for each in self.broken]
+        lines = [str(each) for each in (*self.broken, *self.crashed)]
         unsound = sum(each.unsound for each in self.broken)
-        found = f"{unsound} unsound and {len(self.broken) - unsound} inconsistent" if lines else "no check failed"
+        found = f"{unsound} unsound and {len(self.broken) - unsound} inconsistent" if self.broken else "no check failed"
         lines.append(f"{self.verdict}: {found}; {self.priced} of {self.events} events priced, {self.prices} prices")
         return "\n".join(lines)
 
@@ -129,7 +157,20 @@ def accountant(
         _judge(prices, event, at, deltas, broken)
         if progress is not None:
             progress(place + 1, len(all_events))
-    return AccountantAudit(tuple(sorted(broken.values(), key=_rank)), len(all_events), priced, prices.asked)
+    found = tuple(sorted(broken.values(), key=_rank))
+    return AccountantAudit(found, len(all_events), priced, prices.asked, _crashed(prices.crashes))
+
+
+def _crashed(crashes: Sequence[Crash]) -> tuple[FailedPrice, ...]:
+    """Return the smallest event for each kind of error: errors are of one kind that differ in numbers alone."""
+    kinds_of_error: dict[str, list[Crash]] = {}
+    for each in crashes:
+        kinds_of_error.setdefault(re.sub(r"[0-9.e+-]+", "#", each.words)[:_LONGEST_WORDS], []).append(each)
+    found = []
+    for alike in kinds_of_error.values():
+        least = min(alike, key=lambda each: size(each.event))
+        found.append(FailedPrice(least.event, least.amount, least.words[:_LONGEST_WORDS], len(alike)))
+    return tuple(found)
 
 
 def _judge(

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from sordino.accounting.curve import Floats
 from sordino.arguments import Number, numbers, probability, rational, whole
+from sordino.audit.verdict import CHANCE
 from sordino.errors import ArgumentError
 
 from .doubles import ANY_DOUBLE, FloatSampler, lowest_bit, reachable
@@ -94,15 +95,32 @@ class ImpossibleOutputs:
         sure = [trace for trace in self.traces if trace.only_one and trace.epsilon(self._surely)]
         return max((trace.share for trace in sure), default=0.0)
 
-    def refutes(self, epsilon: Number, delta: Number = 0) -> bool:
-        """Tell whether a claim of (ε, δ) is refuted, at a confidence of 1 − 10⁻⁶ whatever confidence was asked for."""
+    def refutes(self, epsilon: Number, delta: Number = 0, *, chance: float = CHANCE) -> bool:
+        """Tell whether a claim of (ε, δ) is refuted, up to `chance`, whatever confidence was asked for."""
         claimed = float(rational("epsilon", epsilon, least=0)), float(rational("delta", delta, least=0, most=1))
-        return any(trace.excess(*claimed, self._surely) > 0 for trace in self.traces)
+        surely = 1 - chance / len(self.traces)
+        return any(trace.excess(*claimed, surely) > 0 for trace in self.traces)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was found as plain data."""
+        traces = [
+            {"words": each.words, "under_value": each.under_value.hits, "under_neighbour": each.under_neighbour.hits}
+            for each in self.traces
+        ]
+        return {
+            "value": self.value,
+            "neighbour": self.neighbour,
+            "draws": self.draws,
+            "confidence": self.confidence,
+            "epsilon": self.epsilon,
+            "share": self.share,
+            "traces": traces,
+        }
 
     @property
     def _surely(self) -> float:
         """The confidence that each trace needs so that all of them together err once in a million."""
-        return 1 - 1e-6 / len(self.traces)
+        return 1 - CHANCE / len(self.traces)
 
     def __str__(self) -> str:
         best = self.traces[0]

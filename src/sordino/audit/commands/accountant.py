@@ -26,19 +26,19 @@ def accountant(
     seed: SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try events on an accountant. Exit code 1: it prices something below what is certainly lost."""
+    """Try events on an accountant. Exit code 1: it prices something below what is certainly lost; 2: it crashed."""
     from sordino.audit.accountants.judging import accountant as audit
 
     priced = _price(price, peer)
     with bar("events") as told:
         found = audit(priced, rounds=rounds, seed=seed, progress=lambda done, whole: told(done / max(whole, 1)))
-    if not found.priced:
+    if not found.priced and not found.crashed:
         raise ArgumentError(
             "the accountant gave no finite price for any event, so nothing was audited; it is called with an event of "
             "sordino and δ, and returns ε",
             "SRD-V062",
         )
-    conclude(found, refuted=found.refuted, as_json=as_json)
+    conclude(found, refuted=found.refuted, as_json=as_json, nothing=bool(found.crashed))
 
 
 def _price(path: str | None, peer: str | None) -> Callable[[Any, float], float | None]:

@@ -13,7 +13,7 @@ from sordino.serve.commands.place import JsonOption
 from . import showing
 from .calling import load_callable
 
-_NEIGHBOURS = ("scalars", "lists", "without_one")
+_NEIGHBOURS = ("scalars", "lists", "without_one", "with_one_replaced", "with_one_doubled", "emptied")
 
 
 def mechanism(
@@ -32,7 +32,10 @@ def mechanism(
     ] = None,
     neighbours: Annotated[
         str | None,
-        typer.Option(help="Or inputs to search: scalars, lists:5, or without_one:[…] for a table in JSON."),
+        typer.Option(
+            help="Or inputs to search: scalars, lists:5, or, for a table in JSON, without_one:[…], "
+            "with_one_replaced:[…], with_one_doubled:[…], emptied:[…]."
+        ),
     ] = None,
     each: Annotated[bool, typer.Option("--each", help="The callable takes a value and gives one output.")] = False,
     parameters: Annotated[
@@ -41,12 +44,19 @@ def mechanism(
     sensitivity: Annotated[
         str | None, typer.Option(help="How far one unit moves the input of sordino's mechanism; 1 if left out.")
     ] = None,
+    view: Annotated[
+        str | None,
+        typer.Option(help="package.module:function of one output, which returns what is looked at instead."),
+    ] = None,
+    low_bits: Annotated[
+        bool, typer.Option("--low-bits", help="Judge what the last bits of doubles give away, too.")
+    ] = False,
     draws: Annotated[int, typer.Option(min=100, help="Outputs to draw on each side.")] = 200_000,
     confidence: showing.ConfidenceOption = 0.99,
     seed: showing.SeedOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Measure a mechanism's ε from below. Exit code 1: its claim is refuted."""
+    """Measure a mechanism's ε from below. Exit code 1: its claim is refuted; 2: nothing could be counted."""
     from sordino.audit.measuring import measure
 
     claim, pairs = showing.claim_of(epsilon, delta, mu, event), _pairs(pair, neighbours)
@@ -54,8 +64,18 @@ def mechanism(
         _theirs(subject, pairs, each=each) if ":" in subject else _ours(subject, parameters or [], sensitivity, pairs)
     )
     with showing.bar("draws") as told:
-        found = measure(judged, claim, draws=draws, confidence=confidence, seed=seed, progress=told)
-    showing.conclude(found, refuted=found.refuted, as_json=as_json)
+        seen = None if view is None else load_callable(view)
+        found = measure(
+            judged,
+            claim,
+            draws=draws,
+            confidence=confidence,
+            seed=seed,
+            progress=told,
+            view=seen,
+            low_bits=low_bits,
+        )
+    showing.conclude(found, refuted=found.refuted, as_json=as_json, nothing=not found.counted)
 
 
 def _theirs(path: str, pairs: Any, *, each: bool) -> Any:

@@ -92,15 +92,18 @@ def bar(what: str) -> Iterator[Callable[[float], None]]:
         yield lambda done: drawn.update(task, completed=float(done))
 
 
-def conclude(found: Any, *, refuted: bool, as_json: bool) -> None:
-    """Print what an audit found, by its own words, and end with the exit code of its verdict."""
+def conclude(found: Any, *, refuted: bool, as_json: bool, nothing: bool = False) -> None:
+    """Print what an audit found, by its own words, and end with the exit code of its verdict.
+
+    `nothing` says that something, or all, could not be audited, where *not refuted* would promise too much.
+    """
     if as_json:
         told = found.to_json()
         say_json(_finite(json.loads(told) if isinstance(told, str) else told))
     else:
         say(str(found))
-    if refuted:
-        raise typer.Exit(1)
+    if refuted or nothing:
+        raise typer.Exit(1 if refuted else 2)
 
 
 def _finite(value: Any) -> Any:
