@@ -7,8 +7,8 @@ to an old copy or a forged signature shows.
 
 A floor plan, from the ground up (a floor may import those below it, never the other way):
 
-*proof*      ``canonical`` (one spelling for each value) · ``tree`` (RFC 6962 hashes and proofs) · ``keys`` (Ed25519) ·
-             ``note`` (signed texts) · ``checkpoint`` (a signed size and root)
+*proof*      ``canonical`` (one spelling for each value) · ``tree`` (RFC 6962 hashes and proofs) · ``curve``,
+             ``keys`` (Ed25519) · ``note`` (signed texts) · ``checkpoint`` (a signed size and root)
 *meaning*    ``scope`` (who is charged) · ``periods`` · ``vectors`` (amounts) · ``rule`` (what a scope may spend) ·
              ``entry``, ``manifest``, ``charging``, ``quick``, ``entries`` (what may be written down, how it is read)
 *judgement*  ``balance`` · ``state`` (what the entries add up to) · ``undoing`` · ``snapshot`` · ``refusal`` ·
