@@ -61,6 +61,11 @@ def open_note(note: str, verifiers: Iterable[VerifyingKey]) -> str:
     return text
 
 
+def text_of(note: str) -> str:
+    """Return the text of `note`, whoever signed it: nothing in it is to be believed."""
+    return _parts(note)[0]
+
+
 def _parts(note: str) -> tuple[str, list[tuple[str, bytes]]]:
     """Return the text and, for each signature, the name and the bytes (id and signature)."""
     text, blank, block = note.rpartition("\n\n")

@@ -27,7 +27,6 @@ class Releases:
     def __init__(self, log: Log, files: FileStore) -> None:
         self._log = log
         self.files = files
-        self._key = log.key.verifier.text
         self._ruling = lru_cache(maxsize=1024)(self.entry)  # the same few entries are in many receipts
         self._shown: tuple[str, Paths, dict[int, Placed]] = ("", Paths(0, log.nodes), {})
         """The checkpoint of the newest receipt, proofs and rules under it: in common to those who settled together."""
@@ -72,7 +71,7 @@ class Releases:
             settled or self.entry(kept.settled),
             paths(kept.settled),
             head.note,
-            self._key,
+            self._log.key.verifier.text,
             None if kept.body == IN_A_FILE else kept.body,
             tuple([shown.get(each) or self._show(each, paths, shown) for each in rules_of(reserved, state)]),
         )

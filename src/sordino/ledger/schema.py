@@ -131,6 +131,9 @@ STATEMENTS: dict[str, ClauseElement] = {
     .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
     .order_by(ENTRIES.c.position)
     .limit(1),
+    "signatures": select(ENTRIES.c.position, ENTRIES.c.signature)
+    .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
+    .order_by(ENTRIES.c.position),
     "beyond": select(ENTRIES.c.position)
     .where(ENTRIES.c.position >= bindparam("size"))
     .order_by(ENTRIES.c.position)

@@ -264,6 +264,10 @@ class Reading:
         """Return the first stored signature at a position from `start` up to `stop`, with its position."""
         return next(iter(self._rows("signature", (int, bytes), start=start, stop=stop)), None)
 
+    def signatures(self, start: int, stop: int) -> list[tuple[int, bytes]]:
+        """Return position and signature where commits left one, from `start` up to `stop`, in order."""
+        return self._rows("signatures", (int, bytes), start=start, stop=stop)
+
     def beyond(self, size: int) -> int | None:
         """Return the first position at or after `size` that has a row, though the head knows none."""
         return next((row[0] for row in self._rows("beyond", (int,), size=size)), None)
@@ -326,7 +330,11 @@ class Writing(Reading):
             some = rows[at : at + _MOST_ROWS]
             self._cursor.execute(self._store.insertion(table, len(some)), list(chain.from_iterable(some)))
 
+    def drop_snapshots(self) -> None:
+        """Remove all snapshots."""
+        self._run("drop_snapshots")
+
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot down in place of all earlier ones."""
-        self._run("drop_snapshots")
+        self.drop_snapshots()
         self._run("put_snapshot", size=snapshot.size, body=snapshot.body, note=snapshot.note)

@@ -77,6 +77,7 @@ def verify(ledger: Ledger, progress: Progress | None) -> dict[str, Any]:
     """Read the whole ledger again and judge it; one that is not sound freezes."""
     report = ledger.verify(progress)
     return {
+        "verdict": report.verdict,
         "sound": report.sound,
         "size": report.size,
         "replayed": report.replayed,

@@ -44,7 +44,7 @@ class WitnessLine:
         self, url: str, key: str, token: str, seconds: float, transport: httpx.BaseTransport | None = None
     ) -> None:
         self.url = url.rstrip("/")
-        self._key = key
+        self.key = key
         self._client = httpx.Client(
             base_url=self.url,
             headers={"Authorization": f"Bearer {token}"},
@@ -55,7 +55,7 @@ class WitnessLine:
 
     def remembered(self) -> Seen | None:
         """Return what the witness remembers, or None if it knows nothing of this ledger."""
-        status, body = self._ask("GET", params={"key": self._key})
+        status, body = self._ask("GET", params={"key": self.key})
         if status == HTTPStatus.NOT_FOUND and _code(body) == FORGOTTEN:
             return None
         match body:
@@ -70,7 +70,7 @@ class WitnessLine:
         that `seen` is of another history.
         """
         said: dict[str, Any] = {
-            "key": self._key,
+            "key": self.key,
             "note": seen.note,
             "old_size": old_size,
             "proof": [to_base64(each) for each in proof],

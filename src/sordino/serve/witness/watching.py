@@ -51,7 +51,7 @@ def open_ledger(settings: Settings) -> tuple[Ledger, Watcher]:
         store.close()
     witness = remote_witness(settings, key.verifier)
     try:
-        ledger = Ledger.open(settings.database, key=key, witness=witness, files=settings.files)
+        ledger = Ledger.open(settings.database, key=settings.key, witness=witness, files=settings.files)
     except BaseException:
         witness.close()
         raise
