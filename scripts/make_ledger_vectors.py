@@ -22,9 +22,10 @@ from sordino.accounting.budget import Budget, budget
 from sordino.accounting.event import Event
 from sordino.accounting.events import Gaussian, Laplace, Pure
 from sordino.accounting.neighbours import Neighbours
-from sordino.ledger.canonical import to_base64
+from sordino.ledger.canonical import from_base64, to_base64
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.continuing import Joint
+from sordino.ledger.cosignature import Cosigner, cosign
 from sordino.ledger.decisions import Request
 from sordino.ledger.entries import (
     Budgeted,
@@ -42,6 +43,7 @@ from sordino.ledger.entries import (
 from sordino.ledger.keys import SigningKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.manifest import Listed
+from sordino.ledger.note import text_of
 from sordino.ledger.receipt import Receipt
 from sordino.ledger.reservation import Reservation
 from sordino.ledger.rule import Rule
@@ -138,6 +140,22 @@ def notes() -> dict[str, Any]:
             both.replace(signature.split(" ")[2].strip(), to_base64(KEY.verifier.id + bytes(64))),
             Checkpoint(KEY.name, 7, root).sign(SigningKey(KEY.name, bytes(32))),
         ],
+    }
+
+
+def cosignatures() -> dict[str, Any]:
+    """Return checkpoints with the line of a cosigner, and with what is none."""
+    witness, seconds = SigningKey("witness.example.org/w1", bytes(range(2, 34))), NOON // 1000
+    note = Checkpoint(KEY.name, 7, hashlib.sha256(b"root").digest()).sign(KEY)
+    line = cosign(witness, text_of(note), seconds)
+    content = from_base64(line.split(" ")[2].strip())
+    times = [seconds + 1, 2**63]
+    later = [content[:4] + time.to_bytes(8, "big") + content[12:] for time in times]
+    wrong = [*later, content[:-1], content[:-1] + bytes([content[-1] ^ 1])]
+    return {
+        "cosigner": Cosigner(witness.verifier).text,
+        "good": [[note + line, seconds], [note + cosign(NEXT, text_of(note), 5) + line, seconds]],
+        "bad": [f"{note}\u2014 {witness.name} {to_base64(each)}\n" for each in wrong],
     }
 
 
@@ -292,6 +310,7 @@ def vectors() -> dict[str, Any]:
             "entries": [each.decode() for each in written.entries],
             "checkpoint": written.checkpoint,
         },
+        "cosignatures": cosignatures(),
         "receipts": {"key": KEY.verifier.text, "good": receipts, "bad": bad_receipts(receipts)},
     }
 

@@ -299,6 +299,32 @@ def checkpoint(note: Any, verifier: str) -> tuple[int, bytes]:
     return size, top
 
 
+# Cosignatures
+
+
+def cosigned(note: str, cosigner: str) -> list[int]:
+    """Return when a cosigner signed a note, in seconds since 1970."""
+    called, _, rest = cosigner.partition("+")
+    shown, _, encoded = rest.partition("+")
+    content = unbase64(encoded)
+    need(len(content) == 33 and content[0] == 4 and strong(content[1:]) and key_name(called), "no key of a cosigner")
+    need(hashlib.sha256(called.encode() + b"\n" + content).hexdigest()[:8] == shown, "the id is not that of the key")
+    place, found = note.rfind("\n\n"), []
+    for line in note[place + 2 :].split("\n")[:-1]:
+        signer, _, signature = line[2:].partition(" ")
+        data = unbase64(signature)
+        if (signer, data[:4].hex()) == (called, shown):
+            time = int.from_bytes(data[4:12], "big")
+            need(len(data) == 76 and time < 2**63, "no cosignature")
+            try:
+                message = f"cosignature/v1\ntime {time}\n{note[: place + 1]}".encode()
+                Ed25519PublicKey.from_public_bytes(content[1:]).verify(data[12:], message)
+            except InvalidSignature:
+                raise Refused("a false cosignature") from None
+            found.append(time)
+    return found
+
+
 # Entries
 
 

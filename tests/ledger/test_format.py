@@ -20,6 +20,7 @@ from ledger import stranger
 from sordino.errors import LedgerError
 from sordino.ledger.canonical import decode, encode, from_base64
 from sordino.ledger.checkpoint import Checkpoint
+from sordino.ledger.cosignature import Cosigner, cosigned
 from sordino.ledger.entries import KINDS, from_bytes, to_bytes
 from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.receipt import Receipt, verify_receipt
@@ -136,6 +137,16 @@ def test_published_proofs() -> None:
         path = [from_base64(each) for each in proof]
         assert verify_consistency(old, roots[old], new, roots[new], path)
         assert not path or not verify_consistency(old, roots[old], new, roots[new], path[:-1])
+
+
+def test_published_cosignatures() -> None:
+    said = VECTORS["cosignatures"]
+    cosigner = Cosigner.parse(said["cosigner"])
+    for note, time in said["good"]:
+        assert [each.time for each in cosigned(note, [cosigner])] == [time] == stranger.cosigned(note, said["cosigner"])
+    for note in said["bad"]:
+        assert not ours(lambda note=note: cosigned(note, [cosigner]))  # type: ignore[misc]
+        assert not theirs(lambda note=note: stranger.cosigned(note, said["cosigner"]))  # type: ignore[misc]
 
 
 def test_the_published_ledger_is_sound() -> None:

@@ -9,7 +9,8 @@ A floor plan, from the ground up (a floor may import those below it, never the o
 
 *proof*      ``canonical`` (one spelling for each value) · ``tree`` (RFC 6962 hashes and proofs) · ``curve``,
              ``keys`` (Ed25519) · ``note`` (signed texts) · ``checkpoint`` (a signed size and root)
-             · ``continuing`` (from one key to the next)
+             · ``continuing`` (from one key to the next) · ``told`` (what a witness is told, signed) ·
+             ``cosignature``, ``witness_protocol`` (time and memory from somebody else)
 *meaning*    ``scope`` (who is charged) · ``periods`` · ``vectors`` (amounts) · ``rule`` (what a scope may spend) ·
              ``entry``, ``manifest``, ``charging``, ``quick``, ``entries`` (what may be written down, how it is read)
 *judgement*  ``balance`` · ``state`` (what the entries add up to) · ``undoing`` · ``snapshot`` · ``refusal`` ·
@@ -18,7 +19,8 @@ A floor plan, from the ground up (a floor may import those below it, never the o
              checked offline) · ``repricing`` (prices, found again) · ``comparing`` (forks, told from two that are held)
 *keeping*    ``schema``, ``store``, ``store_sqlite``, ``store_postgres`` (rows) · ``migrating``,
              ``migrations`` · ``witness`` (a memory elsewhere) · ``nodes`` (hashes that are kept) ·
-             ``keyfile``, ``opening`` · ``log`` (bytes under a signed root)
+             ``keyfile``, ``opening`` · ``log`` (bytes under a signed root) ·
+             ``cosignatures`` (those that are kept)
 *use*        ``loading`` · ``together`` (group commit) · ``session`` (one process at a ledger) · ``reservation`` ·
              ``releases`` · ``restoring`` · ``locate``, ``signatures``, ``report``, ``verify`` (read everything again,
              name what is wrong) · ``ledger`` (open, reserve, settle) · ``chain`` (reservations under one key, one after

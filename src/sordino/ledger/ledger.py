@@ -26,6 +26,7 @@ from sordino.accounting.tally import skipped
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from . import decisions
+from .cosignatures import Cosignatures
 from .decisions import Decision, Request
 from .entries import (
     Budgeted,
@@ -125,6 +126,11 @@ class Ledger:
     def frozen(self) -> FrozenError | None:
         """Why this ledger takes nothing, or None."""
         return self._session.frozen
+
+    @property
+    def cosignatures(self) -> Cosignatures:
+        """What others have cosigned of this ledger."""
+        return self._releases.cosignatures
 
     # What changes the ledger
 

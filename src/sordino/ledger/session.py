@@ -133,7 +133,7 @@ class Session:
                 return self._alone(decide)
             except BaseException:
                 self.frozen, self.log.key = before
-                self.log.witness.known_as(self.log.key.verifier)
+                self.log.witness.known_as(self.log.key)
                 raise
             finally:
                 self._restoring, self._successor = False, None
@@ -248,7 +248,7 @@ class Session:
         """Make the witness ready for what is about to be committed, as it must not fail after that; return it."""
         if self._restoring:
             if self._successor is not None:  # before the commit: a witness that does not take it leaves all as it was
-                self.log.witness.known_as(self.log.key.verifier)
+                self.log.witness.known_as(self.log.key)
                 self.log.witness.foretell(self._seen(self.state.scopes, head, anew=True))
             return None
         seen = self._seen(self._untold, head)

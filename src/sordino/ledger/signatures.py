@@ -56,7 +56,7 @@ class Signatures:
 
     def note(self, position: int, note: str) -> None:
         """Check the note of a checkpoint that stands among the entries."""
-        self._check(position, lambda key: _opens(note, key))
+        self._check(position, lambda key: opens(note, key))
 
     def handed_over(self, entry: Continued, root: bytes | None) -> None:
         """Take the entry by which a key hands over to the next; `root` is that of the entries before it, if known."""
@@ -102,7 +102,8 @@ def _on(size: int, root: bytes, signature: bytes) -> Holds:
     return lambda key: key.verify(Checkpoint(key.name, size, root).text().encode(), signature)
 
 
-def _opens(note: str, key: VerifyingKey) -> bool:
+def opens(note: str, key: VerifyingKey) -> bool:
+    """Return whether a key has signed a checkpoint of the log of its name."""
     try:
         return Checkpoint.parse(open_note(note, (key,))).origin == key.name
     except LedgerError:

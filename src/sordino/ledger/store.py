@@ -25,7 +25,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from sordino.errors import LedgerError
 
-from .schema import ENTRIES, FORM, RELEASES, STATEMENTS, Statement, insertion
+from .schema import COSIGNATURES, ENTRIES, FORM, RELEASES, STATEMENTS, Statement, insertion
 
 BATCH = 4096
 """How many entries are read at a time when many are."""
@@ -62,6 +62,14 @@ class Release(NamedTuple):
     id: str
     settled: int
     body: bytes
+
+
+class Kept(NamedTuple):
+    """A checkpoint of `size` entries as somebody cosigned it; believed only by the signatures in `note`."""
+
+    size: int
+    cosigner: str
+    note: str
 
 
 class UnknownOutcomeError(LedgerError):
@@ -284,6 +292,10 @@ class Reading:
         """Return what was settled at positions from `start` up to `stop`, in order."""
         return list(map(Release._make, self._rows("releases", _RELEASE_KINDS, start=start, stop=stop)))
 
+    def cosigned(self, least: int) -> list[Kept]:
+        """Return what was cosigned of at least so many entries, in order."""
+        return list(map(Kept._make, self._rows("cosigned", (int, str, str), least=least)))
+
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
         return list(map(Snapshot._make, self._rows("snapshots", _HEAD_KINDS)))
@@ -323,6 +335,10 @@ class Writing(Reading):
     def put_releases(self, releases: Sequence[Release]) -> None:
         """Keep what was released."""
         self._insert(RELEASES, releases)
+
+    def put_cosigned(self, kept: Sequence[Kept]) -> None:
+        """Keep what somebody cosigned."""
+        self._insert(COSIGNATURES, kept)
 
     def _insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows with few statements: at each, other threads of this process take over for a while."""

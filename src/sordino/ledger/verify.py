@@ -24,6 +24,7 @@ from pathlib import Path
 from sordino.errors import LedgerError
 
 from .checkpoint import Checkpoint
+from .cosignature import Cosigner, cosigned
 from .entries import Checkpointed, Continued, Part, Reserved, Settled, from_bytes
 from .files import faults
 from .keys import VerifyingKey
@@ -39,7 +40,7 @@ from .plausible import implausible
 from .receipt import release_digest
 from .report import Problem, Report
 from .repricing import UNDERCHARGED, repriced
-from .signatures import Signatures
+from .signatures import Signatures, opens
 from .snapshot import snapshot
 from .state import State
 from .store import BATCH, IN_A_FILE, Head, Reading, Snapshot, Store
@@ -134,6 +135,7 @@ class _Verification:
         if checkpoint is not None:
             self._check_strays(size)
         self._check_snapshots(size)
+        self._check_cosigned(size)
         self._check_told(told)
 
     def _found(self, position: int | None, code: str, reason: str) -> None:
@@ -285,6 +287,24 @@ class _Verification:
                     opened(found, self.roots.frontier(found.size), self.key)
                 except LedgerError as error:
                     self._found(None, "SRD-L069", error.message)
+
+    def _check_cosigned(self, size: int) -> None:
+        """Check what others cosigned: that they did, that a key of this ledger signed it, that it is of its history."""
+        for kept in self.reading.cosigned(0):
+            try:
+                cosigner = Cosigner.parse(kept.cosigner)
+                checkpoint = Checkpoint.parse(text_of(kept.note))
+                seen = cosigned(kept.note, [cosigner])
+                known = any(opens(kept.note, key) for key in self.signatures.keys)
+            except LedgerError as error:
+                self._found(None, "SRD-L079", f"what is kept as cosigned is not: {error.message}")
+                return
+            here = checkpoint.size == kept.size <= min(size, self.roots.size)
+            if not (seen and known and here and self.roots.frontier(kept.size).root == checkpoint.root):
+                self._found(None, "SRD-L079", f"what is kept as cosigned by {cosigner.name} is of another history")
+                return
+            if any(1000 * each.time > self.latest for each in seen):
+                self._found(None, AHEAD, f"{cosigner.name} cosigned {kept.size} entries at a time in the future")
 
     def _locate(self, size: int) -> None:
         position, end = first_bad(self.reading, self.roots, self.signatures.keys, size)

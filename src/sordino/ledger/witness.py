@@ -28,7 +28,7 @@ from typing import NamedTuple, Protocol
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from .canonical import decode
-from .keys import VerifyingKey, sync_directory
+from .keys import SigningKey, sync_directory
 
 LARGEST_FILE = 1 << 20
 SPARE = 1 << 15
@@ -87,7 +87,7 @@ class Witness(Protocol):
         """Return everything that was told since the ledger last began anew, as far as it is still remembered."""
         return ()
 
-    def known_as(self, key: VerifyingKey) -> None:  # noqa: ARG002
+    def known_as(self, key: SigningKey) -> None:  # noqa: ARG002
         """Remember, from now on, for the ledger of another key; what was remembered for the old one stays."""
         return
 
@@ -195,7 +195,7 @@ class FileWitness:
         with self._opened() as file:
             return self._lines(_content(file))
 
-    def known_as(self, key: VerifyingKey) -> None:
+    def known_as(self, key: SigningKey) -> None:
         """Go on: a file remembers for one ledger, and what it is told anew says under which key."""
 
     def foretell(self, seen: Seen) -> None:

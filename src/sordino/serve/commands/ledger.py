@@ -135,6 +135,35 @@ def _root_at(where: str, size: int) -> bytes | None:
 
 
 @app.command()
+def cosign(directory: DirectoryOption = HERE, as_json: JsonOption = False) -> None:
+    """Have the newest checkpoint cosigned by all that `cosigners` names, and keep that. Exit code 1: one did not."""
+    from sordino.ledger.ledger import Ledger
+    from sordino.ledger.witness import NoWitness
+    from sordino.serve.witness.cosigning import Place, cosign_now
+
+    settings, at = settings_in(directory), _place(None, None, directory)
+    if not settings.cosigners:
+        raise ArgumentError("no cosigners are set; name each by its address and key in sordino.yaml", "SRD-A003")
+    with Ledger.open(at.where, key=at.signing, witness=NoWitness("nothing is charged here")) as ledger:
+        found = cosign_now(ledger, map(Place.read, settings.cosigners), settings.witness_seconds)
+    if as_json:
+        say_json({"cosigned": [{"name": name, "trouble": trouble} for name, trouble in found]})
+    else:
+        say(*(f"{name}: {'cosigned' if trouble is None else trouble}" for name, trouble in found))
+    if any(trouble for _, trouble in found):
+        raise typer.Exit(1)
+
+
+@app.command()
+def cosigner(directory: DirectoryOption = HERE) -> None:
+    """Print the key by which this service cosigns for other ledgers, for their `cosigners`; made if there is none."""
+    from sordino.ledger.cosignature import Cosigner
+    from sordino.serve.witness.cosigning import cosigning_key
+
+    typer.echo(Cosigner(cosigning_key(settings_in(directory)).verifier).text)
+
+
+@app.command()
 def restore(
     by: Annotated[str, typer.Option(help="Who decides this; stays in the ledger.")],
     reason: Annotated[str, typer.Option(help="Why; stays in the ledger.")],

@@ -21,7 +21,7 @@ from collections.abc import Callable
 
 from sordino.errors import FrozenError, LedgerError
 from sordino.ledger.checkpoint import Checkpoint
-from sordino.ledger.keys import VerifyingKey
+from sordino.ledger.keys import SigningKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
 from sordino.ledger.state import State
@@ -117,9 +117,9 @@ class RemoteWitness:
                 self._known, self._news = found.size, found
         return found
 
-    def known_as(self, key: VerifyingKey) -> None:
+    def known_as(self, key: SigningKey) -> None:
         """Speak of the ledger of another key from now on; what the witness remembers of the old one stays there."""
-        self._line.key = key.text
+        self._line.key, self._line.signer = key.verifier.text, key
         with self._change:
             self._known, self._news = -1, None
 
