@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,11 +22,14 @@ from sordino.accounting.units import SATURATED
 from sordino.errors import ArgumentError, LedgerError
 from sordino.ledger import entries
 from sordino.ledger.canonical import encode
+from sordino.ledger.checkpoint import Checkpoint
+from sordino.ledger.continuing import Joint
 from sordino.ledger.entries import (
     KINDS,
     Budgeted,
     Charge,
     Checkpointed,
+    Continued,
     Entry,
     Failed,
     Frozen,
@@ -41,10 +45,28 @@ from sordino.ledger.entries import (
     spelled,
     to_bytes,
 )
+from sordino.ledger.keys import SigningKey
 from sordino.ledger.manifest import Listed
 from sordino.ledger.periods import LATEST
 from sordino.ledger.quick import read_quickly
 from sordino.ledger.scope import Scope
+
+OLD, NEW = (SigningKey(name, bytes([7]) * 32) for name in ("example.org/ledger", "example.org/ledger/restored-1"))
+
+
+def continued(position: int, **changes: Any) -> Continued:
+    """Return the entry of a ledger that goes on from a copy of so many entries."""
+    root = hashlib.sha256(b"root").digest()
+    key = SigningKey(NEW.name, bytes([8]) * 32)
+    said = {
+        "previous": OLD.verifier.text,
+        "key": key.verifier.text,
+        "lost": Checkpoint(OLD.name, 20, root).sign(OLD),
+        "handover": Joint(OLD, key.verifier, root, None).handover(position),
+    }
+    restored = (position, LATEST, position, 20, "olga", "the disk broke", ((TRIPS, (0, 7)),))
+    return Continued(*restored, **(said | changes))
+
 
 RESERVED = Reserved(
     7,
@@ -87,6 +109,7 @@ SAMPLES: tuple[Entry, ...] = (
         9, NOON, RESERVED.id, digest("release"), (Listed("a", digest("w"), 0), Listed("b.txt", digest("v"), 2**40))
     ),
     replace(RESERVED, parts=12),
+    continued(13),
 )
 
 

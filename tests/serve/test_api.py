@@ -129,7 +129,7 @@ ROUTES = [
     ("GET", "/ledger/consistency?old=0", None),
     ("POST", "/ledger/verify", None),
     ("GET", "/ledger/witness?key=x", None),
-    ("POST", "/ledger/witness", {"key": "x", "note": "y", "old_size": 0}),
+    ("POST", "/ledger/witness", {"key": "x", "note": "y", "old_size": 0, "signature": ""}),
     ("POST", "/admin/datasets", {"declarations": DECLARATIONS}),
     ("PUT", "/admin/datasets/trips/budget", {"budget": {"epsilon": 9}, "reason": "more"}),
     ("PATCH", "/admin/datasets/trips/policy", {"degrade": True}),

@@ -15,6 +15,7 @@ from sordino import __main__ as whole
 from sordino.accounting.columns import Columns
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.repricing import _due
+from sordino.ledger.witness import NoWitness
 from sordino.serve import running
 from sordino.serve.keeping.shutting_out import shut_everybody_out
 from sordino.serve.refusals import UnauthenticatedError
@@ -43,11 +44,35 @@ def run(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Commands
 def test_a_sound_ledger_is_said_to_be(run: Commands) -> None:
     assert "sound: 5 entries" in run("ledger", "verify")
     assert "prices were not checked" in run("ledger", "verify")
-    assert run.json("ledger", "verify") == {"sound": True, "size": 5, "repriced": False, "problems": []}
+    assert run.json("ledger", "verify") == {
+        "verdict": "sound",
+        "sound": True,
+        "size": 5,
+        "repriced": False,
+        "problems": [],
+    }
     assert "every charge covers its event, priced again" in run("ledger", "verify", "--reprice")
     assert run.json("ledger", "verify", "--reprice")["repriced"]
     key = (run.directory / "budget.db.pub").read_text().strip()
     assert "sound: 5" in run("ledger", "verify", "--place", "budget.db", "--key", key, "--witness", "budget.db.witness")
+
+
+def test_forks_are_told_on_the_command_line(run: Commands, tmp_path: Path) -> None:
+    directory = run.directory
+    with Ledger.open(directory / "budget.db", witness=NoWitness("an auditor looks")) as ledger:
+        (directory / "small").write_text(ledger.checkpoint())
+    for suffix in ("", ".key", ".pub"):
+        shutil.copy(directory / f"budget.db{suffix}", tmp_path / f"copy.db{suffix}")
+    run("ask", COUNT, "--epsilon", "0.25", "--receipt", "large")
+    with Ledger.open(tmp_path / "copy.db", witness=NoWitness("somebody goes another way")) as copy:
+        for _ in range(2):
+            copy.mark()
+        (directory / "forked").write_text(copy.checkpoint())
+    key = (directory / "budget.db.pub").read_text().strip()
+    assert "one history" in run("ledger", "compare", "small", "large")
+    assert run.json("ledger", "compare", "r.json", "small", "--key", key, code=1)["verdict"] == "undecided"
+    assert "A FORK" in run("ledger", "compare", "large", "forked", code=1)
+    assert "A FORK" in run("ledger", "compare", "large", "forked", "--key", key, code=1)
 
 
 def test_an_auditor_needs_no_signing_key(run: Commands) -> None:
@@ -105,7 +130,7 @@ def test_an_old_copy_is_frozen_until_restored(run: Commands, capsys: pytest.Capt
     assert "2 lost, burnt for: data set 'trips'" in run(*words, "--yes")
     assert "sound: 6" in run("ledger", "verify")
     assert run.json("budget")["budgets"][0]["used"] == pytest.approx(2 / 3)
-    assert "by olga: a disk failed" in run("ledger", "show")
+    assert "by olga, as sordino.invalid/ledger/" in run("ledger", "show")
     assert "not frozen" in run.refused(capsys, *words, "--yes")
 
 

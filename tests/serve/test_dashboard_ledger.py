@@ -234,6 +234,7 @@ def test_every_kind_of_entry_and_event_has_words() -> None:
         "checkpointed": {"note": "origin\n4096\nroot\n\nsignature"},
         "frozen": {"code": "SRD-L061"},
         "restored": burnt,
+        "continued": burnt | {"key": "example.org/ledger/restored-1+00000000+AQ"},
     }.items():
         assert entry_words.sentence({"kind": kind, "entry": entry}).endswith((".", "fire"))
 

@@ -17,8 +17,10 @@ from serve.conftest import Caller
 from serve.places import ANALYST, AUDITOR, DECLARATIONS, OTHER, OWNER, count, opened, settings_at, write_trips
 from serve.visits import Visit
 from sordino.errors import ArgumentError
+from sordino.ledger.canonical import to_base64
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
+from sordino.ledger.told import told_bytes
 from sordino.ledger.vectors import vector_text
 from sordino.ledger.witness import Seen
 from sordino.query.engine.memory import Memory
@@ -126,14 +128,19 @@ def test_a_witness_lets_no_total_shrink(tmp_path: Path) -> None:
     """With a total of fewer columns first, an auditor's token was enough to make a witness forget what was spent."""
     with opened(tmp_path) as service:
         ledger = service.ledger
-        told: dict[str, Any] = {"key": ledger.key.text, "note": ledger.checkpoint(), "proof": []}
-        size = ledger.size
-        service.add_checkpoint(AUDITOR, **told, old_size=0, spent={"dataset:trips": "0 900 900"})
+        key, note, size = ledger.key.text, ledger.checkpoint(), ledger.size
+
+        def tell(old: int, spent: str) -> None:
+            totals = {"dataset:trips": spent}
+            signed = ledger._session.log.key.sign(told_bytes(key, note, old, totals, anew=False))
+            service.add_checkpoint(AUDITOR, key, note, old, [], totals, to_base64(signed))
+
+        tell(0, "0 900 900")
         for spent in ("0", "0 0", "0 0 0 0"):
             with pytest.raises(ArgumentError, match="columns"):
-                service.add_checkpoint(AUDITOR, **told, old_size=size, spent={"dataset:trips": spent})
-        service.add_checkpoint(AUDITOR, **told, old_size=size, spent={"dataset:trips": "5 0 0"})
-        assert service.witnessed(AUDITOR, told["key"])["spent"] == {"dataset:trips": "5 900 900"}
+                tell(size, spent)
+        tell(size, "5 0 0")
+        assert service.witnessed(AUDITOR, key)["spent"] == {"dataset:trips": "5 900 900"}
 
 
 @pytest.mark.parametrize(

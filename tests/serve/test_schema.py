@@ -19,6 +19,8 @@ from serve import digits
 from serve.places import CANARY_NUMBER, CANARY_TEXT, DECLARATIONS, OWNER, PUBLISHED, opened
 from serve.polls import POLL
 from sordino.gate import ApprovalError
+from sordino.ledger.canonical import to_base64
+from sordino.ledger.told import told_bytes
 from sordino.serve.app import create_app
 from sordino.serve.asking import apart
 from sordino.serve.keeping.identity import Principal
@@ -179,7 +181,14 @@ def _good_cases(service: Service, release: str, approval: str, job: str) -> dict
     checkpoint, question = service.checkpoint(OWNER), {"dataset": "trips", "sql": SQL[1], "epsilon": "0.5"}
     service.issue_token(OWNER, "gone", "analyst")
     (token,) = (each["id"] for each in service.tokens(OWNER) if each["subject"] == "gone")
-    told = {"key": checkpoint["key"], "note": checkpoint["note"], "old_size": 0, "spent": {"dataset:trips": "1 2"}}
+    told: dict[str, Any] = {
+        "key": checkpoint["key"],
+        "note": checkpoint["note"],
+        "old_size": 0,
+        "spent": {"dataset:trips": "1 2"},
+    }
+    signed = told_bytes(told["key"], told["note"], 0, told["spent"], anew=False)
+    told["signature"] = to_base64(service.ledger._session.log.key.sign(signed))
     person, name = {"subject": "bob", "role": "analyst"}, {"path_parameters": {"name": "trips"}}
     return {
         "GET /api/v1/datasets/{name}": name,

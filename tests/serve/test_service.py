@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from serve.places import ANALYST, AUDITOR, DECLARATIONS, OTHER, OWNER, STRANGER, count, opened, settings_at
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, QuestionError, RunError
 from sordino.gate import ApprovalError
+from sordino.ledger.canonical import to_base64
 from sordino.ledger.receipt import Receipt, verify_receipt
+from sordino.ledger.told import told_bytes
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.keeping.registry import MOST_WISHES
 from sordino.serve.refusals import BusyError, ForbiddenError, StateError, UnknownError
@@ -105,7 +108,7 @@ def test_a_replay_needs_no_budget(service: Service) -> None:
         (ANALYST, lambda service, who: service.cap(who, "analyst", "ann", {"epsilon": 9})),
         (ANALYST, lambda service, who: service.decide(who, "x", True)),
         (ANALYST, lambda service, who: service.scope_budget(who, "analyst", "bob")),
-        (ANALYST, lambda service, who: service.add_checkpoint(who, "", "", 0, [])),
+        (ANALYST, lambda service, who: service.add_checkpoint(who, "", "", 0, [], {}, "")),
         (AUDITOR, lambda service, who: service.set_budget(who, "trips", {"epsilon": 9}, "more")),
         (None, lambda service, who: service.transparency(who, "trips")),
     ],
@@ -363,18 +366,30 @@ def test_a_service_is_a_witness_for_another(service: Service, tmp_path: Path) ->
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     with opened(elsewhere) as other:
-        first = other.checkpoint(OWNER)
-        service.add_checkpoint(AUDITOR, first["key"], first["note"], 0, [], {"dataset:trips": "0"})
+        first, signer = other.checkpoint(OWNER), other.ledger._session.log.key
+
+        def tell(told: Any, old: int, proof: list[str], who: Principal = AUDITOR, **spent: str) -> None:
+            totals = {f"dataset:{name}": amount for name, amount in spent.items()}
+            signed = told_bytes(first["key"], told["note"], old, totals, anew=False)
+            service.add_checkpoint(who, first["key"], told["note"], old, proof, totals, to_base64(signer.sign(signed)))
+
+        tell(first, 0, [], trips="0")
         other.run(ANALYST, "query", count())
         second = other.checkpoint(OWNER)
         proof = other.consistency(OWNER, first["size"])["proof"]
         with pytest.raises(StateError, match="does not extend"):
-            service.add_checkpoint(AUDITOR, first["key"], second["note"], first["size"], proof[1:])
-        service.add_checkpoint(AUDITOR, first["key"], second["note"], first["size"], proof)
+            tell(second, first["size"], proof[1:])
+        with pytest.raises(StateError, match="somebody else"):
+            tell(second, first["size"], proof, OWNER)
+        tell(second, first["size"], proof)
         with pytest.raises(StateError, match="has size 3"):
-            service.add_checkpoint(AUDITOR, first["key"], first["note"], first["size"], [])
+            tell(first, first["size"], [])
         assert service.witnessed(AUDITOR, first["key"])["size"] == 3
+        for unsigned in ("", to_base64(bytes(64))):
+            with pytest.raises(LedgerError, match="SRD-L006"):
+                service.add_checkpoint(AUDITOR, first["key"], second["note"], 3, [], {}, unsigned)
         with pytest.raises(LedgerError):
-            service.add_checkpoint(AUDITOR, first["key"], second["note"].replace("3\n", "4\n", 1), 3, [])
+            tell({"note": second["note"].replace("3\n", "4\n", 1)}, 3, [])
+        first, signer = service.checkpoint(OWNER), service.ledger._session.log.key
         with pytest.raises(UnknownError):
-            service.add_checkpoint(AUDITOR, service.checkpoint(OWNER)["key"], service.checkpoint(OWNER)["note"], 1, [])
+            tell(first, 1, [])

@@ -18,6 +18,7 @@ from serve.places import ANALYST, AUDITOR, COUNT, DECLARATIONS, OWNER, count, se
 from servers import needs
 from sordino.accounting.budget import budget
 from sordino.errors import ArgumentError, FrozenError, LedgerError
+from sordino.ledger.keys import SigningKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.rule import Rule
 from sordino.ledger.scope import Scope
@@ -25,7 +26,7 @@ from sordino.ledger.witness import NoWitness, Seen
 from sordino.serve.app import create_app
 from sordino.serve.http.problems import status_of
 from sordino.serve.keeping.tables import WITNESSED
-from sordino.serve.refusals import SettingsError
+from sordino.serve.refusals import SettingsError, UnknownError
 from sordino.serve.service import Service
 from sordino.serve.settings import Settings
 from sordino.serve.witness.line import MovedError, UnreachedError, WitnessLine
@@ -66,7 +67,7 @@ class Elsewhere:
         return self.service.issue_token(OWNER, "ledger", role)
 
     def remembered(self, service: Service) -> dict[str, Any]:
-        return self.service.witnessed(AUDITOR, service.ledger.key.text)
+        return self.service.witnessed(OWNER, service.ledger.key.text)
 
     def close(self) -> None:
         if self._server is not None:
@@ -110,7 +111,9 @@ def test_no_data_is_touched_before_the_witness_knows_of_the_charge(tmp_path: Pat
     with watched(tmp_path / "a", elsewhere) as service:
         assert service.frozen is None
         service.house._watcher.wait()  # what was settled is told at the latest when the ledger is opened again
-        seen = elsewhere.service.witnessed(AUDITOR, key)
+        with pytest.raises(UnknownError):  # another's token reads nothing of it
+            elsewhere.service.witnessed(AUDITOR, key)
+        seen = elsewhere.service.witnessed(OWNER, key)
         assert seen["size"] == size == 3
         assert "250000000000" in seen["spent"]["dataset:trips"]
         assert service.verify(AUDITOR)["sound"]
@@ -224,14 +227,14 @@ def test_another_history_freezes_the_ledger(tmp_path: Path, elsewhere: Elsewhere
     with Ledger.open(copy / "budget.db", witness=NoWitness("somebody spends from a copy")) as ledger:
         for day in range(6):
             ledger.open_scope(Scope("project", f"p{day}"), Rule.open(budget(epsilon=1)), by="mallory")
-        note, key = ledger.checkpoint(), ledger.key.text
+        note, key, signer = ledger.checkpoint(), ledger.key.text, ledger._session.log.key
     with watched(home, elsewhere, witness_seconds=30) as service:
         service.run(ANALYST, "query", count(0.1))
         with watched(copy, elsewhere) as other:
             assert other.frozen is not None
             assert other.frozen.code == "SRD-L062"
         size = elsewhere.remembered(service)["size"]
-        line = WitnessLine(elsewhere.url, key, elsewhere.token("owner"), 5)
+        line = WitnessLine(elsewhere.url, key, elsewhere.token("owner"), 5, signer=signer)
         with pytest.raises(FrozenError, match="another history"):
             line.tell(Seen(7, note), size, ())
         line.tell(Seen(7, note, anew=True), 0, ())  # and if whoever owns the witness lets the copy be the ledger:
@@ -245,6 +248,7 @@ def test_what_the_line_makes_of_answers(tmp_path: Path, elsewhere: Elsewhere) ->
     with watched(tmp_path / "a", elsewhere) as service:
         key, note, size = service.ledger.key.text, service.ledger.checkpoint(), service.ledger.size
         service.house._watcher.wait()
+        signer = service.ledger._session.log.key
     for url, token, words in (
         (elsewhere.url, "sordino_wrong", "does not take this token"),
         (f"{elsewhere.url}/static", elsewhere.token(), "says nothing"),
@@ -256,12 +260,23 @@ def test_what_the_line_makes_of_answers(tmp_path: Path, elsewhere: Elsewhere) ->
             line.remembered()
         line.close()
     line = WitnessLine(elsewhere.url, key, elsewhere.token(), 5)
+    with pytest.raises(LedgerError, match="SRD-L006"):
+        line.tell(Seen(size, note), size, ())
+    line.signer = SigningKey.generate("somebody.else")
+    with pytest.raises(UnreachedError, match="SRD-L006"):
+        line.tell(Seen(size, note), size, ())
+    line.signer = signer
     with pytest.raises(MovedError):
         line.tell(Seen(size, note), size - 1, ())
     with pytest.raises(UnreachedError, match="owner"):
         line.tell(Seen(size, note, anew=True), 0, ())
     with pytest.raises(UnreachedError, match="SRD-A001"):
         line.tell(Seen(size, note, {"dataset:trips": "much"}), size, ())
+    other = WitnessLine(elsewhere.url, key, elsewhere.service.issue_token(OWNER, "other", "auditor"), 5, signer=signer)
+    assert other.remembered() is None
+    with pytest.raises(MovedError):
+        other.tell(Seen(size, note, {"dataset:trips": "1 2"}), size, ())
+    other.close()
     line.tell(Seen(size, note, {"dataset:trips": "1 2"}), size, ())
     line.tell(Seen(size, note, {"dataset:trips": "2 1"}), size, ())
     found = line.remembered()

@@ -25,10 +25,12 @@ from sordino.accounting.units import SATURATED
 from sordino.errors import ArgumentError, BudgetError, ConflictError, FrozenError, LedgerError, UnsupportedError
 
 from .balance import Balance
+from .continuing import Joint
 from .entries import (
     Budgeted,
     Charge,
     Checkpointed,
+    Continued,
     Entry,
     Failed,
     Frozen,
@@ -203,12 +205,19 @@ def decide_freeze(state: State, code: str, now: int) -> Frozen:
 
 
 def decide_restore(
-    state: State, witnessed: Mapping[Scope, Vector], lost_to: int, by: str, reason: str, now: int
+    state: State,
+    witnessed: Mapping[Scope, Vector],
+    lost_to: int,
+    by: str,
+    reason: str,
+    now: int,
+    joint: Joint | None = None,
 ) -> Restored:
     """Return the entry by which the owner goes on from an old copy, burning what the lost entries may have charged.
 
     `witnessed` holds the lifetime totals (`State.lifetimes`) that the witness saw at size `lost_to`. A scope is charged
-    what its total there exceeds its total here; one that the witness does not know loses all that it has.
+    what its total there exceeds its total here; one that the witness does not know loses all that it has. With a
+    `joint` the ledger is another log from then on, as it must be where entries that were signed are not in this copy.
     """
     texts = {scope.text: amount for scope, amount in witnessed.items()}
     for text, balance in state.balances.items():
@@ -216,7 +225,12 @@ def decide_restore(
         known = seen is not None and len(seen) == balance.width
         texts[text] = _lost(balance, seen) if seen is not None and known else _everything(balance)
     burnt = tuple((Scope.parse(text), texts[text]) for text in sorted(texts))
-    entry = Restored(state.size, _time(state, now), min(state.size, lost_to), lost_to, by, reason, burnt)
+    said = (state.size, _time(state, now), min(state.size, lost_to), lost_to, by, reason, burnt)
+    if joint is None:
+        entry = Restored(*said)
+    else:
+        keys = joint.previous.verifier.text, joint.key.text
+        entry = Continued(*said, *keys, joint.lost, joint.handover(state.size))
     state.check(entry)
     return entry
 

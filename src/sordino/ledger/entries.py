@@ -19,7 +19,10 @@ from sordino.errors import ArgumentError, LedgerError
 
 from .canonical import encode, utf8
 from .charging import Charge, Failed, Part, Reserved, Settled, norms_text, part_row, position_of
+from .checkpoint import Checkpoint
+from .continuing import checked_handover
 from .entry import Entry, Spelling, ascending, checked_reason, is_count, require, whole_scope, word
+from .keys import VerifyingKey
 from .quick import WRITERS, read_quickly
 from .rule import Rule
 from .scope import Scope, checked_name
@@ -31,6 +34,7 @@ __all__ = [
     "Budgeted",
     "Charge",
     "Checkpointed",
+    "Continued",
     "Entry",
     "Failed",
     "Frozen",
@@ -172,9 +176,50 @@ class Restored(Entry):
         ascending([scope.text for scope, _ in self.burnt], "burnt")
 
 
+@dataclass(frozen=True)
+class Continued(Restored):
+    """The owner went on from an old copy, and the ledger is another log from here on: under another origin and key.
+
+    `previous` is the verifying key so far and `key` the one that signs from this entry on. `lost` is the newest
+    checkpoint that is known to have been signed by the key so far, as its witness remembers it, and None where nobody
+    remembers any. `handover` is what the key so far signed to say so (``continuing.py``).
+    """
+
+    previous: str
+    key: str
+    lost: str | None
+    handover: str
+
+    kind: ClassVar[str] = "continued"
+
+    def __post_init__(self) -> None:
+        Restored.__post_init__(self)
+        for text in (self.previous, self.key, self.handover, self.lost or "none"):
+            require(type(text) is str and len(text) <= _LONGEST_NOTE, "previous, key, lost and handover must be texts")
+        require(self.lost != "", "lost must be a checkpoint or null")
+        previous = VerifyingKey.parse(self.previous)
+        said = checked_handover(self.handover, previous)
+        require((said.size, said.key.text) == (self.sequence, self.key), "the handover is of another entry")
+        if self.lost is not None:
+            found = Checkpoint.open(self.lost, previous)
+            require(found.size <= self.lost_to, "lost must not be larger than what is lost")
+
+
 KINDS: dict[str, type[Entry]] = {
     each.kind: each
-    for each in (Opened, Budgeted, Reserved, Part, Settled, Failed, Refreshed, Checkpointed, Frozen, Restored)
+    for each in (
+        Opened,
+        Budgeted,
+        Reserved,
+        Part,
+        Settled,
+        Failed,
+        Refreshed,
+        Checkpointed,
+        Frozen,
+        Restored,
+        Continued,
+    )
 }
 
 
@@ -204,7 +249,7 @@ def from_bytes(data: bytes) -> Entry:
         body = json.loads(data)
         entry = KINDS[body["kind"]].read(body)
         same = to_bytes(entry) == data
-    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError, RecursionError, LedgerError) as error:
         raise LedgerError(f"these bytes are no entry of this version: {_why(error)}", "SRD-L020") from error
     if not same:
         raise LedgerError(
@@ -217,7 +262,7 @@ def from_bytes(data: bytes) -> Entry:
 
 def _why(error: Exception) -> str:
     match error:
-        case ArgumentError():
+        case ArgumentError() | LedgerError():
             return error.message
         case KeyError():
             return "an unknown kind, or a field is missing"

@@ -6,6 +6,7 @@ public key) in hexadecimal. A signing key is a file that its owner alone can rea
 
 **Guarantee.** A key's text has one spelling, and its id matches its name and bytes. A signing key is never shown,
 copied or written anywhere but to the file asked for; that file appears whole or not at all, and never replaces another.
+A public key under which others than its holder could sign is refused (``curve.py``).
 **Assumes.** Whoever can read the key file or this process can sign. The file system has hard links.
 **Source.** C2SP, *signed-note* v1.0.0, Verifier keys; S. Josefsson, I. Liusvaara, RFC 8032 (2017).
 """
@@ -27,6 +28,7 @@ from sordino import noise
 from sordino.errors import ArgumentError, LedgerError
 
 from .canonical import from_base64, to_base64
+from .curve import is_strong
 
 _ED25519 = b"\x01"
 _KEY_BYTES = 32
@@ -53,6 +55,12 @@ class VerifyingKey:
             )
         if not isinstance(self.public, bytes) or len(self.public) != _KEY_BYTES:
             raise ArgumentError(f"a public key of Ed25519 has {_KEY_BYTES} bytes", "SRD-A001")
+        if not is_strong(self.public):
+            raise LedgerError(
+                f"the bytes of the key {self.name:.80} are no key that proves anything: they are no point of Ed25519 "
+                "of full order, and under such a one anybody could sign; whoever gave it made it up",
+                "SRD-L003",
+            )
         named = self.name.encode() + b"\n" + _ED25519 + self.public
         object.__setattr__(self, "id", hashlib.sha256(named).digest()[:4])
 
@@ -74,7 +82,7 @@ class VerifyingKey:
         """Return whether `signature` is this key's on `message`."""
         try:
             Ed25519PublicKey.from_public_bytes(self.public).verify(signature, message)
-        except (InvalidSignature, ValueError):
+        except InvalidSignature:
             return False
         return True
 

@@ -26,6 +26,7 @@ from sordino.accounting.tally import skipped
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from . import decisions
+from .cosignatures import Cosignatures
 from .decisions import Decision, Request
 from .entries import (
     Budgeted,
@@ -41,14 +42,14 @@ from .entries import (
     position_of,
 )
 from .files import FileStore
+from .keyfile import KeyFile
 from .keys import SigningKey, VerifyingKey
 from .log import Log
-from .opening import Place, files_for, key_for, store_at, witness_for
+from .opening import Place, files_for, key_file, key_for, store_at, witness_for
 from .receipt import Receipt
 from .releases import Releases
-from .repricing import UNDERCHARGED
 from .reservation import Replay, Reservation
-from .restoring import RESTORABLE, witnessed
+from .restoring import restore
 from .rule import Rule
 from .scope import Scope
 from .session import Session
@@ -56,7 +57,7 @@ from .state import Keyed, State
 from .store import Release
 from .together import Wish
 from .tree import consistency_proof, inclusion_proof
-from .verify import Progress, Report, verify_store
+from .verify import CURABLE, Progress, Report, verify_store
 from .witness import Seen, Witness
 
 T = TypeVar("T")
@@ -76,8 +77,9 @@ class Ledger:
     **Assumes**: whoever can read the signing key can write what they like; the witness is out of their reach.
     """
 
-    def __init__(self, session: Session, files: FileStore | None = None) -> None:
+    def __init__(self, session: Session, files: FileStore | None = None, kept: KeyFile | None = None) -> None:
         self._session = session
+        self._kept = kept
         self._releases = Releases(session.log, files or FileStore(None))
 
     @classmethod
@@ -88,25 +90,27 @@ class Ledger:
         key: SigningKey | Place | None = None,
         witness: Witness | Place | None = None,
         files: Place | None = None,
+        origin: str | None = None,
         clock: Callable[[], int] = _milliseconds,
     ) -> Ledger:
         """Return the ledger at a path (SQLite) or a URL (PostgreSQL), made if there is none.
 
         `key` is the file of the signing key, and `witness` the file (or another `Witness`) that remembers the newest
         checkpoint; for a path they are ``<path>.key`` and ``<path>.witness`` unless given. `files` is the directory of
-        what is too large for a row (``files.py``), for a path ``<path>.files``. Every entry's hash is checked here; a
-        ledger that is not what it must be comes back frozen.
+        what is too large for a row (``files.py``), for a path ``<path>.files``. A new ledger gets a name of its own
+        below `origin` (as ``stats.example.org/ledgers``), under which its checkpoints are signed. Every entry's hash is
+        checked here; a ledger that is not what it must be comes back frozen.
         """
         store = store_at(where)
         try:
-            log = Log(store, key_for(store, key), witness_for(store, witness))
+            log = Log(store, key_for(store, key, origin), witness_for(store, witness))
             log.begin()
             session = Session(log, clock)
             session.open()
         except BaseException:
             store.close()
             raise
-        return cls(session, files_for(store, files))
+        return cls(session, files_for(store, files), key_file(store, key))
 
     @property
     def key(self) -> VerifyingKey:
@@ -122,6 +126,11 @@ class Ledger:
     def frozen(self) -> FrozenError | None:
         """Why this ledger takes nothing, or None."""
         return self._session.frozen
+
+    @property
+    def cosignatures(self) -> Cosignatures:
+        """What others have cosigned of this ledger."""
+        return self._releases.cosignatures
 
     # What changes the ledger
 
@@ -213,22 +222,14 @@ class Ledger:
         log = self._session.log
         return self._one(lambda state, now: decisions.decide_checkpoint(state, log.head.note, now))
 
-    def restore(self, by: str, reason: str) -> Restored:
-        """Go on from an old copy, or after a freeze, burning what lost entries may have spent (``restoring.py``)."""
-        session = self._session
-        with session.turn(even_frozen=True):
-            if session.frozen is None:
-                session.refresh()
-            if session.frozen is None and session.state.frozen is None:
-                raise LedgerError("this ledger is not frozen, so there is nothing to restore", "SRD-L071")
-            if session.frozen is not None and session.frozen.code not in RESTORABLE:
-                raise session.frozen
-            amounts, size = witnessed(session.state, session.log.witness.recall(), session.frozen)
-            (restored,) = session.restore(
-                lambda state, now: (decisions.decide_restore(state, amounts, size, by, reason, now),)
-            )
-        assert isinstance(restored, Restored)  # noqa: S101
-        return restored
+    def restore(self, by: str, reason: str, key: SigningKey | None = None) -> Restored:
+        """Go on from an old copy, or after a freeze, burning what lost entries may have spent (``restoring.py``).
+
+        From an old copy it goes on as another log: under a new origin and key, as nobody may sign two histories under
+        one. The new key takes the place of the old one in its file; where the ledger was opened with a key that is in
+        no file, `key` is the new one.
+        """
+        return restore(self._session, self._kept, by, reason, key)
 
     def watch(self, witness: Witness) -> None:
         """Take another witness, which must be new: it begins with what this ledger is now."""
@@ -332,7 +333,7 @@ class Ledger:
             progress=progress,
             files=self.files.directory,
         )
-        grave = [problem for problem in report.problems if problem.code != UNDERCHARGED]
+        grave = [problem for problem in report.problems if problem.code not in CURABLE]
         if grave and session.frozen is None:
             session.frozen = FrozenError(str(grave[0]), grave[0].code)
         return report

@@ -83,7 +83,7 @@ def _grown(tiles: Frontier) -> Frontier:
     return Frontier(tiles.size * TILE, tiles.hashes)
 
 
-def first_bad(reading: Reading, roots: Roots, key: VerifyingKey, size: int) -> tuple[int, int]:
+def first_bad(reading: Reading, roots: Roots, keys: Sequence[VerifyingKey], size: int) -> tuple[int, int]:
     """Return the first position that is not as signed, and the end of those that were signed together with it."""
     good, upper, bad = 0, size, size
     while upper - good > 1:  # sizes in between may have been signed
@@ -93,12 +93,15 @@ def first_bad(reading: Reading, roots: Roots, key: VerifyingKey, size: int) -> t
             upper = middle
             continue
         signed = found[0] + 1
-        text = Checkpoint(key.name, signed, roots.frontier(signed).root).text()
-        if key.verify(text.encode(), found[1]):
+        if _signed(signed, roots.frontier(signed).root, found[1], keys):
             good = signed
         else:
             bad = upper = signed
     return good, bad
+
+
+def _signed(size: int, root: bytes, signature: bytes, keys: Sequence[VerifyingKey]) -> bool:
+    return any(key.verify(Checkpoint(key.name, size, root).text().encode(), signature) for key in keys)
 
 
 def what_is_wrong(reading: Reading, position: int, end: int) -> str:

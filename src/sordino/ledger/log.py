@@ -108,7 +108,11 @@ class Log:
             checkpoint = Checkpoint.open(head.note, self.key.verifier)
             frontier = Frontier.from_bytes(head.frontier)
         except LedgerError as error:
-            raise FrozenError(f"the head of this ledger is not of its key: {error.message}", "SRD-L060") from None
+            raise FrozenError(
+                f"the head of this ledger is not of its key: {error.message}; if its owner went on from an old copy "
+                "meanwhile, it has another key now: open it again with that one",
+                "SRD-L060",
+            ) from None
         if (head.size, frontier.size, frontier.root) != (checkpoint.size, checkpoint.size, checkpoint.root):
             raise FrozenError("the head of this ledger is not what was signed: somebody altered it", "SRD-L060")
         if checkpoint.size < self.size or (checkpoint.size == self.size and checkpoint.root != self.frontier.root):
@@ -143,6 +147,14 @@ class Log:
                 "SRD-L062",
             )
         self.heard = None
+
+    def signed(self, seen: Seen) -> bool:
+        """Return whether what a witness remembers was signed by the key that signs now."""
+        try:
+            checkpoint_in(seen, self.key.verifier)
+        except LedgerError:
+            return False
+        return True
 
     def append(self, writing: Writing, bodies: tuple[bytes, ...]) -> Appended:
         """Put entries behind all that this process has read, and sign the new head."""

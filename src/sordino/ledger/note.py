@@ -61,6 +61,22 @@ def open_note(note: str, verifiers: Iterable[VerifyingKey]) -> str:
     return text
 
 
+def signatures_of(note: str) -> list[tuple[str, bytes]]:
+    """Return the name and the bytes (id and signature) of each line of `note`, whoever made them."""
+    return _parts(note)[1]
+
+
+def lines_of(note: str) -> list[str]:
+    """Return the lines of `note` that sign it, each with its newline, whoever made them."""
+    _parts(note)
+    return note[note.rindex("\n\n") + 2 :].splitlines(keepends=True)
+
+
+def text_of(note: str) -> str:
+    """Return the text of `note`, whoever signed it: nothing in it is to be believed."""
+    return _parts(note)[0]
+
+
 def _parts(note: str) -> tuple[str, list[tuple[str, bytes]]]:
     """Return the text and, for each signature, the name and the bytes (id and signature)."""
     text, blank, block = note.rpartition("\n\n")

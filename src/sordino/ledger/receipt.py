@@ -28,6 +28,7 @@ from sordino.errors import ArgumentError, LedgerError
 
 from .canonical import decode, encode, from_base64, to_base64
 from .checkpoint import Checkpoint
+from .cosignature import Cosigned, Cosigner, cosigned
 from .entries import Budgeted, Entry, Opened, Reserved, Settled, from_bytes
 from .files import faults
 from .keys import VerifyingKey
@@ -141,6 +142,8 @@ class Facts:
     """The body that was released, if the receipt or the caller had it; None if only its digest is known."""
     rules: Mapping[str, Rule]
     """The rule of every data set and group that was charged, by the scope's text."""
+    cosigned: tuple[Cosigned, ...] = ()
+    """Which of the cosigners that were named have seen the checkpoint, and when: time from somebody else."""
 
     def __str__(self) -> str:
         charge, settled = self.reserved, self.settled
@@ -164,13 +167,16 @@ def release_digest(body: bytes) -> str:
     return hashlib.sha256(body).hexdigest()
 
 
-def verify_receipt(receipt: Receipt, key: str, release: bytes | None = None) -> Facts:
+def verify_receipt(
+    receipt: Receipt, key: str, release: bytes | None = None, cosigners: Sequence[Cosigner] = ()
+) -> Facts:
     """Return what `receipt` proves to somebody who trusts `key`, or raise `LedgerError` that names what is wrong.
 
     Args:
         receipt: as it was given out.
         key: the text of the ledger's verifying key, known from elsewhere.
         release: the body that is said to have been released, where it is to be compared.
+        cosigners: whose cosignatures on the checkpoint are to be believed.
     """
     verifier = VerifyingKey.parse(key)
     if receipt.key != verifier.text:
@@ -189,7 +195,8 @@ def verify_receipt(receipt: Receipt, key: str, release: bytes | None = None) -> 
                 "the release was altered: its digest is not the one that the ledger settled for this charge", "SRD-L010"
             )
     body = receipt.release if release is None else release
-    return Facts(reserved, settled, checkpoint, body, _rules(receipt.rules, reserved, checkpoint))
+    seen = cosigned(receipt.checkpoint, cosigners)
+    return Facts(reserved, settled, checkpoint, body, _rules(receipt.rules, reserved, checkpoint), seen)
 
 
 def _rules(placed: Sequence[Placed], reserved: Reserved, checkpoint: Checkpoint) -> dict[str, Rule]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from sordino.accounting.plan import Files
 from sordino.errors import ArgumentError, LedgerError
 
+from .cosignatures import Cosignatures
 from .entries import Part, Reserved, Settled, from_bytes, part_row, position_of
 from .files import FileStore
 from .log import Log
@@ -27,7 +28,7 @@ class Releases:
     def __init__(self, log: Log, files: FileStore) -> None:
         self._log = log
         self.files = files
-        self._key = log.key.verifier.text
+        self.cosignatures = Cosignatures(log)
         self._ruling = lru_cache(maxsize=1024)(self.entry)  # the same few entries are in many receipts
         self._shown: tuple[str, Paths, dict[int, Placed]] = ("", Paths(0, log.nodes), {})
         """The checkpoint of the newest receipt, proofs and rules under it: in common to those who settled together."""
@@ -54,8 +55,11 @@ class Releases:
         return None if known is None else self.body(name)
 
     def receipt(self, name: str, head: Head, state: State) -> Receipt:
-        """Return the receipt for what was settled, under a signed head."""
-        return self.receipt_for(self._kept(name)[0], head, state)
+        """Return the receipt for what was settled, under the newest checkpoint that was cosigned, or a signed head."""
+        kept = self._kept(name)[0]
+        seen = self.cosignatures.newest(kept.settled)
+        shown = head if seen is None else Head(seen[0], b"", seen[1])
+        return self.receipt_for(kept, shown, state)
 
     def receipt_for(
         self, kept: Release, head: Head, state: State, held: Reservation | None = None, settled: bytes | None = None
@@ -72,7 +76,7 @@ class Releases:
             settled or self.entry(kept.settled),
             paths(kept.settled),
             head.note,
-            self._key,
+            self._log.key.verifier.text,
             None if kept.body == IN_A_FILE else kept.body,
             tuple([shown.get(each) or self._show(each, paths, shown) for each in rules_of(reserved, state)]),
         )

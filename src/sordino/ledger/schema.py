@@ -7,6 +7,7 @@
 ``ledger_head``       one row: the size, the frontier of the tree and the signed checkpoint. Writers queue for it.
 ``ledger_snapshots``  signed states, which only make opening fast.
 ``ledger_releases``   what was released (noise included), for idempotent replay and receipts, and where it was settled.
+``ledger_cosignatures``  signed checkpoints that others have cosigned, by their keys.
 
 Nothing but the log and the head is believed, and these only by signature; there is no balance to be tampered with.
 
@@ -40,7 +41,7 @@ from sqlalchemy.engine.interfaces import DBAPICursor
 
 from .migrating import Form
 
-NEWEST = "0001"
+NEWEST = "0002"
 """The revision that this version of the code reads and writes."""
 VERSION_TABLE = "ledger_version"
 
@@ -82,6 +83,13 @@ RELEASES = Table(
     Column("id", Text, primary_key=True),
     Column("settled", BigInteger, nullable=False, index=True),
     Column("body", LargeBinary, nullable=False),
+)
+COSIGNATURES = Table(
+    "ledger_cosignatures",
+    METADATA,
+    Column("size", _POSITION, primary_key=True, autoincrement=False),
+    Column("cosigner", Text, primary_key=True),
+    Column("note", Text, nullable=False),
 )
 FORM = Form("this ledger was", Path(__file__).parent / "migrations", VERSION_TABLE, NEWEST, METADATA)
 """How a store is brought to the newest form of these tables."""
@@ -131,6 +139,9 @@ STATEMENTS: dict[str, ClauseElement] = {
     .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
     .order_by(ENTRIES.c.position)
     .limit(1),
+    "signatures": select(ENTRIES.c.position, ENTRIES.c.signature)
+    .where(_between(ENTRIES.c.position), ENTRIES.c.signature.is_not(None))
+    .order_by(ENTRIES.c.position),
     "beyond": select(ENTRIES.c.position)
     .where(ENTRIES.c.position >= bindparam("size"))
     .order_by(ENTRIES.c.position)
@@ -141,6 +152,9 @@ STATEMENTS: dict[str, ClauseElement] = {
     "release": _RELEASE.where(RELEASES.c.id == bindparam("id")),
     "releases": _RELEASE.where(_between(RELEASES.c.settled)).order_by(RELEASES.c.settled),
     "snapshots": select(SNAPSHOTS.c.size, SNAPSHOTS.c.body, SNAPSHOTS.c.note).order_by(SNAPSHOTS.c.size.desc()),
+    "cosigned": select(COSIGNATURES.c.size, COSIGNATURES.c.cosigner, COSIGNATURES.c.note)
+    .where(COSIGNATURES.c.size >= bindparam("least"))
+    .order_by(COSIGNATURES.c.size, COSIGNATURES.c.cosigner),
     "begin_head": insert(HEAD),
     "put_head": update(HEAD).values({name: bindparam(name) for name in ("size", "frontier", "note")}),
     "put_tile": insert(TILES),

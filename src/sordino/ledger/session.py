@@ -21,7 +21,8 @@ from typing import Any
 from sordino.errors import FrozenError, LedgerError
 
 from .decisions import decide_checkpoint
-from .entries import Entry, Opened, Reserved, Restored, to_bytes
+from .entries import Continued, Entry, Opened, Reserved, Restored, from_bytes, to_bytes
+from .keys import SigningKey
 from .loading import load, take_in, written
 from .log import Appended, Log
 from .scope import Scope
@@ -42,6 +43,7 @@ _TOUCHED: dict[type[Entry], Callable[[Any], list[Scope]]] = {
     Opened: lambda entry: [entry.scope],
     Reserved: lambda entry: [charge.scope for charge in entry.charges],
     Restored: lambda entry: [scope for scope, _ in entry.burnt],
+    Continued: lambda entry: [scope for scope, _ in entry.burnt],
 }
 """The scopes whose lifetime totals an entry changes."""
 
@@ -72,6 +74,8 @@ class Session:
         self._forgotten = False
         self._untold: set[Scope] = set()
         self._restoring = False
+        self._successor: SigningKey | None = None
+        """The key that signs from the entry on that is being written, if that makes the ledger another log."""
 
     @contextmanager
     def turn(self, *, even_frozen: bool = False) -> Iterator[None]:
@@ -100,6 +104,7 @@ class Session:
         """Read everything for the first time; a ledger that is not what it must be is frozen from the start."""
         try:
             with self.turn():
+                self._finish_continuing()
                 self._check_memory()
                 self._tell_all()
         except FrozenError:
@@ -116,17 +121,22 @@ class Session:
         self._check_usable()
         return self._line.join(wish)
 
-    def restore(self, decide: Decide) -> tuple[Entry, ...]:
-        """Append the entry of a restoration, whatever the witness says; it then begins anew."""
+    def restore(self, decide: Decide, successor: SigningKey | None = None) -> tuple[Entry, ...]:
+        """Append the entry of a restoration, whatever the witness says; it then begins anew.
+
+        With a `successor`, that key signs from this entry on, and the one so far nothing any more.
+        """
         with self.turn(even_frozen=True):
-            before, self.frozen, self._restoring = self.frozen, None, True
+            before, self.frozen, self._restoring = (self.frozen, self.log.key), None, True
+            self._successor = successor
             try:
                 return self._alone(decide)
             except BaseException:
-                self.frozen = before
+                self.frozen, self.log.key = before
+                self.log.witness.known_as(self.log.key)
                 raise
             finally:
-                self._restoring = False
+                self._restoring, self._successor = False, None
 
     def watch(self, witness: Witness) -> None:
         """Let a new witness begin with what the ledger is now, and take it in place of the old one."""
@@ -237,6 +247,9 @@ class Session:
     def _prepare(self, head: Head) -> Seen | None:
         """Make the witness ready for what is about to be committed, as it must not fail after that; return it."""
         if self._restoring:
+            if self._successor is not None:  # before the commit: a witness that does not take it leaves all as it was
+                self.log.witness.known_as(self.log.key)
+                self.log.witness.foretell(self._seen(self.state.scopes, head, anew=True))
             return None
         seen = self._seen(self._untold, head)
         while (others := self.log.witness.ready(seen)) is not None:
@@ -266,6 +279,9 @@ class Session:
         bodies = tuple(body for wish in batch for body in wish.bodies)
         if not bodies:
             return None
+        if self._successor is not None:
+            self.log.key, self._snapshot = self._successor, 0
+            writing.drop_snapshots()  # they are signed by the key so far
         appended = self.log.append(writing, bodies)
         for wish in batch:
             wish.head = appended.head
@@ -307,6 +323,25 @@ class Session:
             )
         self.log.check_witness()
 
+    def _finish_continuing(self) -> None:
+        """Tell the witness what whoever went on under another key did not get to tell, and nothing came after."""
+        seen = self.log.witness.recall() if self.log.size else None
+        if not self.log.witness.watches or (seen is not None and self.log.signed(seen)):
+            return
+        with self.log.store.reading() as reading:
+            ((_, body),) = reading.bodies(self.log.size - 1, self.log.size) or [(0, b"{}")]
+        last = from_bytes(body) if b'"kind":"continued"' in body else None
+        if isinstance(last, Continued) and last.lost == (None if seen is None else seen.note):
+            self._begin_anew()
+            self._forgotten = False
+
+    def _begin_anew(self) -> None:
+        """Let the witness begin anew with what the ledger is now."""
+        witness = self.log.witness
+        begin = witness.begin if witness.recall() is None else witness.tell
+        begin(self._seen(self.state.scopes, self.log.head, anew=True))
+        self.log.heard = None
+
     def _hear(self) -> None:
         if not self._restoring:
             self.log.hear_witness()
@@ -318,11 +353,8 @@ class Session:
             self._say(self.state.scopes)
 
     def _tell(self, seen: Seen | None) -> None:
-        witness = self.log.witness
         if self._restoring:
-            begin = witness.begin if witness.recall() is None else witness.tell
-            begin(self._seen(self.state.scopes, self.log.head, anew=True))
-            self.log.heard = None
+            self._begin_anew()
         else:
             self._say(self._untold, seen)
         self._untold.clear()

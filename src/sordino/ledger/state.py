@@ -90,6 +90,7 @@ class State:
             entries.Checkpointed: self._checkpointed,
             entries.Frozen: self._frozen,
             entries.Restored: self._restored,
+            entries.Continued: self._restored,
         }
 
     def apply(self, entry: entries.Entry) -> None:
@@ -120,7 +121,7 @@ class State:
             )
         if entry.time < self.time:
             raise broken(entry, f"its time, {moment(entry.time)}, lies before that of the entry before it", "SRD-L021")
-        if self.frozen is not None and type(entry) is not entries.Restored:
+        if self.frozen is not None and not isinstance(entry, entries.Restored):
             raise broken(entry, "the ledger was frozen, and only its restoration may follow", "SRD-L028")
         return self._rules[type(entry)](entry)
 
@@ -337,6 +338,8 @@ class State:
 
     def _restored(self, entry: entries.Restored) -> Change:
         burnt = {scope.text: amount for scope, amount in entry.burnt}
+        if entry.lost_from != min(entry.sequence, entry.lost_to):
+            raise broken(entry, "what it says is lost does not begin where this copy ends", "SRD-L023")
         if not set(self.balances) <= set(burnt):
             raise broken(entry, "it leaves out a scope that the lost entries may have charged", "SRD-L023")
         if any(len(burnt[text]) != balance.width for text, balance in self.balances.items()):

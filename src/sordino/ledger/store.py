@@ -25,7 +25,7 @@ from sqlalchemy.pool import PoolProxiedConnection
 
 from sordino.errors import LedgerError
 
-from .schema import ENTRIES, FORM, RELEASES, STATEMENTS, Statement, insertion
+from .schema import COSIGNATURES, ENTRIES, FORM, RELEASES, STATEMENTS, Statement, insertion
 
 BATCH = 4096
 """How many entries are read at a time when many are."""
@@ -62,6 +62,14 @@ class Release(NamedTuple):
     id: str
     settled: int
     body: bytes
+
+
+class Kept(NamedTuple):
+    """A checkpoint of `size` entries as somebody cosigned it; believed only by the signatures in `note`."""
+
+    size: int
+    cosigner: str
+    note: str
 
 
 class UnknownOutcomeError(LedgerError):
@@ -264,6 +272,10 @@ class Reading:
         """Return the first stored signature at a position from `start` up to `stop`, with its position."""
         return next(iter(self._rows("signature", (int, bytes), start=start, stop=stop)), None)
 
+    def signatures(self, start: int, stop: int) -> list[tuple[int, bytes]]:
+        """Return position and signature where commits left one, from `start` up to `stop`, in order."""
+        return self._rows("signatures", (int, bytes), start=start, stop=stop)
+
     def beyond(self, size: int) -> int | None:
         """Return the first position at or after `size` that has a row, though the head knows none."""
         return next((row[0] for row in self._rows("beyond", (int,), size=size)), None)
@@ -279,6 +291,10 @@ class Reading:
     def releases(self, start: int, stop: int) -> list[Release]:
         """Return what was settled at positions from `start` up to `stop`, in order."""
         return list(map(Release._make, self._rows("releases", _RELEASE_KINDS, start=start, stop=stop)))
+
+    def cosigned(self, least: int) -> list[Kept]:
+        """Return what was cosigned of at least so many entries, in order."""
+        return list(map(Kept._make, self._rows("cosigned", (int, str, str), least=least)))
 
     def snapshots(self) -> list[Snapshot]:
         """Return the snapshots, the newest first."""
@@ -320,13 +336,21 @@ class Writing(Reading):
         """Keep what was released."""
         self._insert(RELEASES, releases)
 
+    def put_cosigned(self, kept: Sequence[Kept]) -> None:
+        """Keep what somebody cosigned."""
+        self._insert(COSIGNATURES, kept)
+
     def _insert(self, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
         """Insert rows with few statements: at each, other threads of this process take over for a while."""
         for at in range(0, len(rows), _MOST_ROWS):
             some = rows[at : at + _MOST_ROWS]
             self._cursor.execute(self._store.insertion(table, len(some)), list(chain.from_iterable(some)))
 
+    def drop_snapshots(self) -> None:
+        """Remove all snapshots."""
+        self._run("drop_snapshots")
+
     def put_snapshot(self, snapshot: Snapshot) -> None:
         """Write a snapshot down in place of all earlier ones."""
-        self._run("drop_snapshots")
+        self.drop_snapshots()
         self._run("put_snapshot", size=snapshot.size, body=snapshot.body, note=snapshot.note)

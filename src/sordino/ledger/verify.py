@@ -1,8 +1,9 @@
 """Verification: read the whole ledger again and believe nothing but the public key.
 
 By hash only, every entry's bytes are checked against the signed head, the tiles and the witness. In full, every entry
-is also judged by the rules (canonical bytes, order, time, caps, scopes), every checkpoint among the entries by its
-signature, every snapshot by the state that the entries add up to, and every release that is kept, in a row or in files,
+is also judged by the rules (canonical bytes, order, time, caps, scopes; no time lies ahead; events and norms mean
+something), every signature that a commit left behind and every checkpoint among the entries by the key that signed at
+its place, every snapshot by the state that the entries add up to, and every release that is kept, in a row or in files,
 by the digests that were settled. And with `reprice`, every charge is compared with the price of its event, found again.
 
 **Guarantee.** A sound report means: the entries are those that the key's holder signed, they extend what the witness
@@ -14,14 +15,17 @@ is wrong there; an edit is located by the signatures that each commit left behin
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sordino.errors import LedgerError
 
 from .checkpoint import Checkpoint
-from .entries import Checkpointed, Part, Reserved, Settled, from_bytes
+from .cosignature import Cosigner, cosigned
+from .entries import Checkpointed, Continued, Part, Reserved, Settled, from_bytes
 from .files import faults
 from .keys import VerifyingKey
 from .loading import opened
@@ -29,58 +33,35 @@ from .locate import Roots, first_bad, what_is_wrong
 from .log import checkpoint_in
 from .manifest import Listed
 from .nodes import LEVELS, TILE
+from .note import text_of
 from .opening import files_for
+from .periods import moment
+from .plausible import implausible
 from .receipt import release_digest
+from .report import Problem, Report
 from .repricing import UNDERCHARGED, repriced
+from .signatures import Signatures, opens
 from .snapshot import snapshot
 from .state import State
 from .store import BATCH, IN_A_FILE, Head, Reading, Snapshot, Store
 from .tree import Frontier, leaf_hashes
 from .witness import NoWitness, Seen, Witness
 
+__all__ = ["AHEAD", "CURABLE", "Problem", "Progress", "Report", "verify_store"]
+
 _FAR = 2**62
 _RELEASED = (Settled, Part)
+_CONTINUED = b'"kind":"continued"'
 _MOST_UNDERCHARGED = 100  # that are named; more are of no help
+
+AHEAD = "SRD-L078"
+SLACK = 300_000
+"""Milliseconds by which the clocks of who wrote and who verifies may differ."""
+CURABLE = frozenset({UNDERCHARGED, AHEAD})
+"""What is wrong with a ledger that is still the one that was signed: it need not freeze."""
 
 Progress = Callable[[int, int], None]
 """Told how many entries of how many have been read."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """What is wrong, and where it begins."""
-
-    position: int | None
-    code: str
-    reason: str
-
-    def __str__(self) -> str:
-        return self.reason if self.position is None else f"entry {self.position}: {self.reason}"
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a verification found; `problems` begins with the one that explains most."""
-
-    size: int
-    checkpoint: str | None
-    problems: tuple[Problem, ...]
-    replayed: bool
-    """Whether every entry was judged by the rules as well."""
-    repriced: bool = False
-    """Whether every charge was compared with the price of its event."""
-
-    @property
-    def sound(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
-
-    def __str__(self) -> str:
-        how = "and replayed " if self.replayed else ""
-        how = "replayed and priced again " if self.repriced else how
-        if self.sound:
-            return f"{self.size} entries were read {how}and are sound"
-        return f"{self.size} entries were read {how}and are NOT sound: " + "; ".join(map(str, self.problems))
 
 
 def verify_store(
@@ -92,14 +73,17 @@ def verify_store(
     reprice: bool = False,
     progress: Progress | None = None,
     files: Path | None = None,
+    now: int | None = None,
 ) -> Report:
     """Return what is wrong with the ledger in `store`, judged by the public `key` and what `witness` remembers.
 
     `files` is the directory in which what is too large for a row must lie; by default that beside a ledger in a file.
+    `now` is the time, in milliseconds since 1970, beyond which no entry may lie; by default what the clock says.
     """
     files = files_for(store, files).directory
     with store.reading() as reading:
-        return _Verification(reading, key, replay or reprice, reprice, files).run(
+        latest = (time.time_ns() // 1_000_000 if now is None else now) + SLACK
+        return _Verification(reading, key, replay or reprice, reprice, files, latest).run(
             witness or NoWitness("none was given"), progress
         )
 
@@ -110,16 +94,21 @@ class _Verification:
     key: VerifyingKey
     replay: bool
     reprice: bool
-    files: Path | None = None
+    files: Path | None
+    latest: int
     problems: list[Problem] = field(default_factory=list)
     state: State | None = None
     roots: Roots = field(init=False)
+    signatures: Signatures = field(init=False)
     snapshots: dict[int, Snapshot] = field(default_factory=dict)
+    ahead: bool = False
+    """Whether an entry was found whose time lies ahead."""
 
     def run(self, witness: Witness, progress: Progress | None) -> Report:
         # Before the head: what is written meanwhile may be beyond it, and that is no offence.
         told = self._told_to(witness)
         self.roots, self.state = Roots(self.reading), State() if self.replay else None
+        self.signatures = Signatures(self.key)
         head = None
         try:
             self.snapshots = {each.size: each for each in self.reading.snapshots()}
@@ -128,20 +117,25 @@ class _Verification:
         except LedgerError as error:  # a row that cannot be read at all
             self._found(None, error.code, error.message)
         note = head.note if head else None
-        return Report(self.roots.size, note, tuple(self.problems), self.replay, self.reprice)
+        checked = self.signatures.checked
+        return Report(self.roots.size, note, tuple(self.problems), self.replay, self.reprice, witness.watches, checked)
 
     def _check(self, head: Head | None, told: tuple[Seen, ...], progress: Progress | None) -> None:
         checkpoint = self._checked_head(head)
         size = 0 if head is None else head.size if checkpoint is None else checkpoint.size
         self._read(size, progress)
-        if checkpoint is not None and self.roots.size == size and self.roots.root != checkpoint.root:
-            self._locate(size)
+        if checkpoint is not None and self.roots.size == size:
+            if self.roots.root != checkpoint.root:
+                self._locate(size)
+            else:
+                self._check_signatures()
         for level, found in self.roots.upper_tiles():
             self._check_tiles(level, 0, found)
         self._check_beyond(size)
         if checkpoint is not None:
             self._check_strays(size)
         self._check_snapshots(size)
+        self._check_cosigned(size)
         self._check_told(told)
 
     def _found(self, position: int | None, code: str, reason: str) -> None:
@@ -178,7 +172,9 @@ class _Verification:
                 )
                 self._found(missing, "SRD-L064", "it is missing: it was deleted, or the end of the ledger was cut off")
                 return
-            self._check_tiles(1, start // TILE, self.roots.extend(leaf_hashes(bodies)))
+            leaves = leaf_hashes(bodies)
+            self._hear_of_keys(start, bodies, leaves)
+            self._check_tiles(1, start // TILE, self.roots.extend(leaves))
             if progress is not None:
                 progress(stop, size)
 
@@ -202,11 +198,13 @@ class _Verification:
             try:
                 entry = from_bytes(body)
                 state.apply(entry)
-                if isinstance(entry, Reserved):
-                    if self.reprice:
-                        self._reprice(entry, state)
-                elif isinstance(entry, _RELEASED):
+                if entry.time > self.latest and not self.ahead:
+                    self.ahead = True
+                    self._found(position, AHEAD, f"its time, {moment(entry.time)}, lies in the future")
+                if isinstance(entry, _RELEASED):
                     settled[entry.row] = entry
+                elif isinstance(entry, Reserved):
+                    self._weigh(entry, state)
                 elif isinstance(entry, Checkpointed):
                     self._check_checkpoint(entry, leaf_hashes(bodies[: position - start]))
             except LedgerError as error:
@@ -217,6 +215,28 @@ class _Verification:
                 self._compare(state, self.snapshots[position + 1])
         self._check_releases(start, start + len(bodies), settled)
 
+    def _weigh(self, entry: Reserved, state: State) -> None:
+        if (why := implausible(entry)) is not None:
+            raise LedgerError(why, "SRD-L077")
+        if self.reprice:
+            self._reprice(entry, state)
+
+    def _hear_of_keys(self, start: int, bodies: list[bytes], leaves: list[bytes]) -> None:
+        """Check the signatures beside a batch, and take note of who signed before; whatever else is wrong with it."""
+        self.signatures.take(leaves, self.reading.signatures(start, start + len(bodies)) if self.replay else [])
+        for position, body in enumerate(bodies, start):
+            if _CONTINUED in body:
+                with suppress(LedgerError):  # what it is then, the state says
+                    entry = from_bytes(body)
+                    if isinstance(entry, Continued) and entry.sequence == position:
+                        root = self.roots.ahead(leaves[: position - start], position)
+                        self.signatures.handed_over(entry, root)
+
+    def _check_signatures(self) -> None:
+        self.signatures.end()
+        for fault in self.signatures.faults:
+            self._found(fault.position, "SRD-L079", fault.reason)
+
     def _reprice(self, entry: Reserved, state: State) -> None:
         rules = {charge.scope.text: state.balance(charge.scope).rule for charge in entry.charges}
         _, short, _ = repriced(entry, rules)
@@ -224,7 +244,8 @@ class _Verification:
             self._found(entry.sequence, UNDERCHARGED, "; ".join(short))
 
     def _check_checkpoint(self, entry: Checkpointed, before: list[bytes]) -> None:
-        checkpoint = Checkpoint.open(entry.note, self.key)
+        checkpoint = Checkpoint.parse(text_of(entry.note))
+        self.signatures.note(entry.sequence, entry.note)
         if checkpoint.size > entry.sequence or self.roots.ahead(before, checkpoint.size) != checkpoint.root:
             raise LedgerError("the checkpoint in it is of another history", "SRD-L060")
 
@@ -267,8 +288,26 @@ class _Verification:
                 except LedgerError as error:
                     self._found(None, "SRD-L069", error.message)
 
+    def _check_cosigned(self, size: int) -> None:
+        """Check what others cosigned: that they did, that a key of this ledger signed it, that it is of its history."""
+        for kept in self.reading.cosigned(0):
+            try:
+                cosigner = Cosigner.parse(kept.cosigner)
+                checkpoint = Checkpoint.parse(text_of(kept.note))
+                seen = cosigned(kept.note, [cosigner])
+                known = any(opens(kept.note, key) for key in self.signatures.keys)
+            except LedgerError as error:
+                self._found(None, "SRD-L079", f"what is kept as cosigned is not: {error.message}")
+                return
+            here = checkpoint.size == kept.size <= min(size, self.roots.size)
+            if not (seen and known and here and self.roots.frontier(kept.size).root == checkpoint.root):
+                self._found(None, "SRD-L079", f"what is kept as cosigned by {cosigner.name} is of another history")
+                return
+            if any(1000 * each.time > self.latest for each in seen):
+                self._found(None, AHEAD, f"{cosigner.name} cosigned {kept.size} entries at a time in the future")
+
     def _locate(self, size: int) -> None:
-        position, end = first_bad(self.reading, self.roots, self.key, size)
+        position, end = first_bad(self.reading, self.roots, self.signatures.keys, size)
         reason = what_is_wrong(self.reading, position, end)
         self.problems.insert(0, Problem(position, "SRD-L064", reason))
 

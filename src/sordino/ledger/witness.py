@@ -28,7 +28,7 @@ from typing import NamedTuple, Protocol
 from sordino.errors import ArgumentError, FrozenError, LedgerError
 
 from .canonical import decode
-from .keys import sync_directory
+from .keys import SigningKey, sync_directory
 
 LARGEST_FILE = 1 << 20
 SPARE = 1 << 15
@@ -86,6 +86,14 @@ class Witness(Protocol):
     def history(self) -> tuple[Seen, ...]:
         """Return everything that was told since the ledger last began anew, as far as it is still remembered."""
         return ()
+
+    def known_as(self, key: SigningKey) -> None:  # noqa: ARG002
+        """Remember, from now on, for the ledger of another key; what was remembered for the old one stays."""
+        return
+
+    def foretell(self, seen: Seen, /) -> None:  # noqa: ARG002
+        """Do what can fail before a ledger goes on under another key; asked before that is committed."""
+        return
 
     def close(self) -> None:
         """Write down what is not written down yet."""
@@ -186,6 +194,12 @@ class FileWitness:
             return ()
         with self._opened() as file:
             return self._lines(_content(file))
+
+    def known_as(self, key: SigningKey) -> None:
+        """Go on: a file remembers for one ledger, and what it is told anew says under which key."""
+
+    def foretell(self, seen: Seen) -> None:
+        """Do nothing: what is told after the commit is enough, as the entry names what the file says until then."""
 
     def close(self) -> None:
         """Sync and close the file."""

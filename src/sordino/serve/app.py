@@ -17,7 +17,7 @@ from starlette.staticfiles import StaticFiles
 from sordino.version import VERSION
 
 from . import dashboard
-from .api import asking, ledger, operating, owning, released
+from .api import asking, ledger, operating, owning, released, witnessing
 from .api.calls import Desk
 from .http import error_pages, oidc, problems
 from .http.doors import Door
@@ -59,6 +59,7 @@ def create_app(service: Service) -> FastAPI:
     for router in (asking.router, released.router, ledger.router, owning.router, *own):
         app.include_router(router, prefix="/api/v1")
     app.include_router(operating.router)
+    app.include_router(witnessing.router)
     app.include_router(oidc.router)
     app.add_api_route("/docs/errors", _errors, include_in_schema=False, response_class=HTMLResponse)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

@@ -238,22 +238,24 @@ class Service:
         note: str,
         old_size: int,
         proof: Iterable[str],
-        spent: Mapping[str, str] | None = None,
+        spent: Mapping[str, str],
+        signature: str,
         *,
         anew: bool = False,
     ) -> Plain:
         """Be the witness of another ledger: remember its newest checkpoint, if it extends what is remembered.
 
-        That a ledger begins `anew`, and so need not, is for an owner to tell.
+        All that is told is signed by the ledger's key (``told.py`` in its room). That a ledger begins `anew`, and so
+        need not extend anything, is for an owner to tell; anything else for who told of this ledger first.
         """
         who.must_be(*(("owner",) if anew else ("owner", "auditor")))
-        told = proofs.Told(key, note, old_size, tuple(proof), dict(spent or {}), anew)
-        return proofs.add_checkpoint(self.house, told, who.subject)
+        told = proofs.Told(key, note, old_size, tuple(proof), dict(spent), anew, signature)
+        return proofs.add_checkpoint(self.house, told, who)
 
     def witnessed(self, who: Principal, key: str) -> Plain:
-        """Return what is remembered of another ledger."""
+        """Return what is remembered of another ledger: of one's own, or as an owner of any."""
         who.must_be("owner", "auditor")
-        return proofs.witnessed(self.house, key)
+        return proofs.witnessed(self.house, key, who)
 
     # Owners
 

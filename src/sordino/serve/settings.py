@@ -53,6 +53,12 @@ class Settings:
     """How long a run waits for the word of a witness that is an address."""
     witness_grace_seconds: float = 0.0
     """How long questions are answered though that witness is silent; after that they are refused, uncharged."""
+    cosigners: tuple[str, ...] = ()
+    """Witnesses that cosign this ledger (C2SP tlog-witness): each its address, a space, and its key."""
+    witness_for: tuple[str, ...] = ()
+    """The keys of other ledgers whose checkpoints this service cosigns, at /witness/add-checkpoint."""
+    cosigning_key: str | None = None
+    """The file of the key by which it does; made if it is missing."""
     data: str = "."
     """The directory that files of data sets must lie in."""
     url: str | None = None
@@ -94,8 +100,9 @@ class Settings:
     largest_request: int = 1 << 20
 
     def __post_init__(self) -> None:
-        if isinstance(self.kinds, list):
-            object.__setattr__(self, "kinds", tuple(self.kinds))
+        for name in _LISTS:
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
         for name, (check, words) in _RULES.items():
             if not check(getattr(self, name)):
                 raise SettingsError(f"the setting {name} must be {words}", "SRD-S010")
@@ -105,6 +112,8 @@ class Settings:
                 "machine alone), as a token travels to it",
                 "SRD-S010",
             )
+        if len({key.partition("+")[0] for key in self.witness_for}) < len(self.witness_for):
+            raise SettingsError("witness_for names two keys of one origin, which only one can be right", "SRD-S010")
         if (self.oidc_issuer is None) != (self.oidc_client is None):
             raise SettingsError("oidc_issuer and oidc_client go together", "SRD-S010")
         if self.oidc_issuer is not None and self.url is None:
@@ -165,11 +174,16 @@ class Settings:
         return replace(self, **changes)
 
 
+_LISTS = ("kinds", "cosigners", "witness_for")
 _KINDS = {each.name: str(each.type).removesuffix(" | None") for each in fields(Settings)}
 
 
 def _is(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds) and (bool in kinds or not isinstance(value, bool))
+
+
+def _are(holding: str) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, tuple) and all(isinstance(each, str) and holding in each for each in value)
 
 
 def _between(least: float, most: float, *kinds: type) -> Callable[[Any], bool]:
@@ -183,10 +197,9 @@ _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         if kind == "str"
     },
     **{name: (_is(bool), "true or false") for name, kind in _KINDS.items() if kind == "bool"},
-    "kinds": (
-        lambda value: isinstance(value, tuple) and all(isinstance(each, str) and ":" in each for each in value),
-        "a list of texts as module:NAME",
-    ),
+    "kinds": (_are(":"), "a list of texts as module:NAME"),
+    "cosigners": (_are(" "), "a list of texts, each an address, a space and a key"),
+    "witness_for": (_are("+"), "a list of verifying keys"),
     "port": (_between(0, 65535, int), "a port: 0 to 65535"),
     "session_hours": (_between(1, 24 * 31, int), "hours: 1 to 744"),
     "slot_seconds": (_between(0, 3600, int, float), "seconds: 0 to 3600"),

@@ -58,7 +58,7 @@ async def add_checkpoint(call: Calling, body: WitnessedCheckpoint) -> Any:
     """Remember the newest checkpoint of another ledger, if it extends what is remembered."""
     found = await call(
         lambda service, who: service.add_checkpoint(
-            who, body.key, body.note, body.old_size, body.proof, body.spent, anew=body.anew
+            who, body.key, body.note, body.old_size, body.proof, body.spent, body.signature, anew=body.anew
         )
     )
     return JSONResponse(found)

@@ -104,6 +104,7 @@ class WitnessedCheckpoint(Body):
     proof: Annotated[list[Annotated[str, Field(max_length=64)]], Field(max_length=128)] = []
     spent: dict[str, str] = {}
     anew: StrictBool = False
+    signature: Annotated[str, Field(max_length=88)]
 
 
 class ErrorDetail(BaseModel):

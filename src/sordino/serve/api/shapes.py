@@ -277,6 +277,7 @@ class ProblemFound(BaseModel):
 class Verified(BaseModel):
     """What a verification found."""
 
+    verdict: str
     sound: bool
     size: int
     replayed: bool

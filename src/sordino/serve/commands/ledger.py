@@ -89,6 +89,81 @@ def show(
 
 
 @app.command()
+def compare(
+    one: Annotated[Path, typer.Argument(help="A checkpoint or a receipt, as it was given to somebody.")],
+    other: Annotated[Path, typer.Argument(help="Another, given to somebody else, or at another time.")],
+    key: KeyOption = None,
+    proof: Annotated[
+        Path | None, typer.Option(help="A proof of consistency: base64 hashes, one on each line, lowest first.")
+    ] = None,
+    place: PlaceOption = None,
+    directory: DirectoryOption = HERE,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell from two checkpoints or receipts whether everybody is shown one ledger. Exit code 1: two, or not decided."""
+    from sordino.ledger.canonical import from_base64
+    from sordino.ledger.comparing import Held
+    from sordino.ledger.comparing import compare as compared
+    from sordino.ledger.keys import VerifyingKey
+
+    at = _place(place, None, directory) if place is not None or key is None else None
+    public = VerifyingKey.parse(read_text(at.public).strip() if key is None and at is not None else key_text(key or ""))
+    held = [Held.read(read_text(each), public) for each in (one, other)]
+    hashes = None if proof is None else [from_base64(line) for line in read_text(proof).split()]
+    found = compared(held[0], held[1], hashes, None if at is None else lambda size: _root_at(at.where, size))
+    if as_json:
+        say_json({"verdict": found.verdict, "reason": found.reason, "origin": held[0].checkpoint.origin})
+    else:
+        say(f"{_COMPARED[found.verdict]}: {found.reason}")
+    if found.verdict in ("fork", "undecided"):
+        raise typer.Exit(1)
+
+
+_COMPARED = {"same": "one history", "extends": "one history", "fork": "A FORK", "undecided": "not decided"}
+
+
+def _root_at(where: str, size: int) -> bytes | None:
+    """Return the root of the first entries of the ledger at a place, None where it has not so many."""
+    from sordino.ledger.store import BATCH
+    from sordino.ledger.tree import Frontier, leaf_hashes
+
+    found = Frontier()
+    with _opened(where) as store, store.reading() as reading:
+        for start in range(0, size, BATCH):
+            found = found.extend(leaf_hashes(body for _, body in reading.bodies(start, min(start + BATCH, size))))
+    return found.root if found.size == size else None
+
+
+@app.command()
+def cosign(directory: DirectoryOption = HERE, as_json: JsonOption = False) -> None:
+    """Have the newest checkpoint cosigned by all that `cosigners` names, and keep that. Exit code 1: one did not."""
+    from sordino.ledger.ledger import Ledger
+    from sordino.ledger.witness import NoWitness
+    from sordino.serve.witness.cosigning import Place, cosign_now
+
+    settings, at = settings_in(directory), _place(None, None, directory)
+    if not settings.cosigners:
+        raise ArgumentError("no cosigners are set; name each by its address and key in sordino.yaml", "SRD-A003")
+    with Ledger.open(at.where, key=at.signing, witness=NoWitness("nothing is charged here")) as ledger:
+        found = cosign_now(ledger, map(Place.read, settings.cosigners), settings.witness_seconds)
+    if as_json:
+        say_json({"cosigned": [{"name": name, "trouble": trouble} for name, trouble in found]})
+    else:
+        say(*(f"{name}: {'cosigned' if trouble is None else trouble}" for name, trouble in found))
+    if any(trouble for _, trouble in found):
+        raise typer.Exit(1)
+
+
+@app.command()
+def cosigner(directory: DirectoryOption = HERE) -> None:
+    """Print the key by which this service cosigns for other ledgers, for their `cosigners`; made if there is none."""
+    from sordino.ledger.cosignature import Cosigner
+    from sordino.serve.witness.cosigning import cosigning_key
+
+    typer.echo(Cosigner(cosigning_key(settings_in(directory)).verifier).text)
+
+
+@app.command()
 def restore(
     by: Annotated[str, typer.Option(help="Who decides this; stays in the ledger.")],
     reason: Annotated[str, typer.Option(help="Why; stays in the ledger.")],
@@ -105,6 +180,7 @@ def restore(
 
     From an old copy nobody comes in any more, for it does not know what was revoked since: issue tokens anew.
     """
+    from sordino.ledger.entries import Continued
     from sordino.ledger.ledger import Ledger
     from sordino.ledger.restoring import RESTORABLE
     from sordino.serve.keeping.shutting_out import shut_everybody_out
@@ -124,6 +200,8 @@ def restore(
         ledger.close()
     burnt = ", ".join(str(scope) for scope, amount in restored.burnt if any(amount)) or "nothing"
     say(f"restored at entry {restored.sequence}; {restored.lost_to - restored.lost_from} lost, burnt for: {burnt}")
+    if isinstance(restored, Continued):
+        say(f"it is another log from here on, with a key of its own; tell whoever checks receipts: {restored.key}")
     if shut is not None:
         say(f"{shut[0]} tokens are revoked and {shut[1]} members dismissed; issue tokens anew: sordino token issue")
 
@@ -200,15 +278,18 @@ def _progress() -> Iterator[Progress]:
 
 
 def _show_report(report: Report, watched: Path | str | None, as_json: bool) -> None:
+    from sordino.ledger.report import UNWITNESSED
+
     problems = [{"position": each.position, "code": each.code, "reason": each.reason} for each in report.problems]
     if as_json:
-        found = {"sound": report.sound, "size": report.size, "repriced": report.repriced}
+        found = {"verdict": report.verdict, "sound": report.sound, "size": report.size, "repriced": report.repriced}
         say_json(found | {"problems": problems})
         return
     if report.sound:
-        seen = f"they extend what {watched} has seen" if watched is not None else "there was no witness to compare with"
+        seen = f"they extend what {watched} has seen" if report.watched else UNWITNESSED
         prices = "every charge covers its event, priced again" if report.repriced else "prices were not checked"
-        say(f"sound: {report.size} entries were read and replayed, every signature holds, and {seen}; {prices}")
+        signed = f"all {report.signatures + 1} signatures hold"
+        say(f"{report.verdict}: {report.size} entries were read and replayed, {signed}, and {seen}; {prices}")
         return
     first = report.problems[0]
     say(f"NOT SOUND: {first} ({first.code})", *(f"also: {each} ({each.code})" for each in report.problems[1:]))
@@ -234,4 +315,5 @@ _WORDS: dict[str, Callable[[dict[str, Any]], str]] = {
     "refreshed": lambda entry: f"{entry['scope']}, period {entry['period']}",
     "frozen": lambda entry: entry["code"],
     "restored": lambda entry: f"by {entry['by']}: {entry['reason']}",
+    "continued": lambda entry: f"by {entry['by']}, as {entry['key'].partition('+')[0]}: {entry['reason']}",
 }

@@ -12,7 +12,7 @@ Plain = Mapping[str, Any]
 
 KINDS = (
     *("opened", "budgeted", "reserved", "part", "settled", "failed", "refreshed"),
-    *("checkpointed", "frozen", "restored"),
+    *("checkpointed", "frozen", "restored", "continued"),
 )
 """The kinds of entries, in the order in which pages offer them."""
 _SCOPES = {"dataset": "data set", "group": "group", "analyst": "analyst", "project": "project"}
@@ -79,6 +79,11 @@ def _restored(entry: Plain) -> str:
     return f"{entry['by']} went on from an old copy, {lost} entries lost and burnt. The reason: {entry['reason']}"
 
 
+def _continued(entry: Plain) -> str:
+    origin = entry["key"].partition("+")[0]
+    return f"The ledger is another log from here on, {origin}, with a key of its own. {_restored(entry)}"
+
+
 _SENTENCES: dict[str, Callable[[Plain], str]] = {
     "opened": _opened,
     "budgeted": lambda entry: (
@@ -95,6 +100,7 @@ _SENTENCES: dict[str, Callable[[Plain], str]] = {
     "checkpointed": _checkpointed,
     "frozen": lambda entry: f"The ledger was frozen ({entry['code']}): only a restoration may follow.",
     "restored": _restored,
+    "continued": _continued,
 }
 
 _PUT_BACK = (

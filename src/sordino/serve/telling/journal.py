@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sordino.accounting.columns import Vector
-from sordino.ledger.entries import Entry, Failed, Refreshed, Reserved, Restored, Settled
+from sordino.ledger.entries import Continued, Entry, Failed, Refreshed, Reserved, Restored, Settled
 from sordino.ledger.ledger import Ledger
 
 
@@ -71,6 +71,7 @@ class Journal:
             Failed: self._failed,
             Refreshed: self._refreshed,
             Restored: self._restored,
+            Continued: self._restored,
         }
 
     def read_on(self) -> None:

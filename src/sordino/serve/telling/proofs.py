@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Row, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from sordino.errors import ArgumentError
+from sordino.errors import ArgumentError, LedgerError
 from sordino.ledger.canonical import from_base64, to_base64
 from sordino.ledger.checkpoint import Checkpoint
 from sordino.ledger.entries import to_bytes
@@ -19,10 +19,12 @@ from sordino.ledger.keys import VerifyingKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.periods import moment
 from sordino.ledger.scope import Scope
+from sordino.ledger.told import told_bytes
 from sordino.ledger.tree import verify_consistency
 from sordino.ledger.vectors import read_vector, vector_text
 from sordino.ledger.verify import Progress
 from sordino.serve.asking.premises import Premises
+from sordino.serve.keeping.identity import Principal
 from sordino.serve.keeping.registry import milliseconds
 from sordino.serve.keeping.tables import WITNESSED
 from sordino.serve.refusals import StateError, UnknownError
@@ -77,6 +79,7 @@ def verify(ledger: Ledger, progress: Progress | None) -> dict[str, Any]:
     """Read the whole ledger again and judge it; one that is not sound freezes."""
     report = ledger.verify(progress)
     return {
+        "verdict": report.verdict,
         "sound": report.sound,
         "size": report.size,
         "replayed": report.replayed,
@@ -97,6 +100,8 @@ class Told:
     spent: Mapping[str, str] = field(default_factory=dict)
     anew: bool = False
     """Whether its owner restored it from an old copy, so that it need not extend what was told before."""
+    signature: str = ""
+    """The signature of the ledger's key over all of it, in base64."""
 
     def __post_init__(self) -> None:
         for scope, amount in self.spent.items():
@@ -105,21 +110,38 @@ class Told:
             except ValueError:
                 raise ArgumentError("spent must be an object from scopes to vectors of units", "SRD-A001") from None
 
+    def check_signed(self, verifier: VerifyingKey) -> None:
+        """Refuse what the ledger's own key has not signed."""
+        told = told_bytes(self.key, self.note, self.old_size, self.spent, anew=self.anew)
+        if not verifier.verify(told, from_base64(self.signature)):
+            raise LedgerError(
+                f"what is told of {verifier.name:.200} is not signed by its key, so anybody with a token may have made "
+                "it up; tell it with a version that signs what was spent",
+                "SRD-L006",
+            )
 
-def add_checkpoint(house: Premises, told: Told, by: str) -> dict[str, Any]:
+
+def add_checkpoint(house: Premises, told: Told, who: Principal) -> dict[str, Any]:
     """Remember the newest checkpoint of another ledger, if it extends what is remembered of it.
 
     **Guarantee**: what is remembered of a key only ever grows, by proofs of consistency that were checked here, unless
-    an owner lets it begin anew; and so does what its scopes had spent.
+    an owner lets it begin anew; and so does what its scopes had spent. All of it was signed by that key, and told by
+    who told of this ledger first.
     """
     verifier = VerifyingKey.parse(told.key)
     new = Checkpoint.open(told.note, verifier)
+    told.check_signed(verifier)
     known = _remembered(house, told.key)
-    values = {"size": new.size, "note": told.note, "by": by, "time": milliseconds()}
+    _check_own(known, who, anew=told.anew)
+    values = {"size": new.size, "note": told.note, "by": known.by if known else who.subject, "time": milliseconds()}
     if known is None:
         if told.old_size:
             raise _nothing()
         return _begin(house, told.key, values | {"spent": json.dumps(dict(told.spent)), "anew": told.anew})
+    if told.anew and told.key in house.settings.witness_for:
+        raise StateError(
+            "this service cosigns that log, and never two histories of it; begin under another key", "SRD-S017"
+        )
     if told.anew:
         return _replace(house, known, values | {"spent": json.dumps(dict(told.spent)), "anew": True})
     if known.size != told.old_size:
@@ -137,10 +159,10 @@ def add_checkpoint(house: Premises, told: Told, by: str) -> dict[str, Any]:
     return _replace(house, known, values | {"spent": json.dumps(spent, sort_keys=True)})
 
 
-def witnessed(house: Premises, key: str) -> dict[str, Any]:
-    """Return what is remembered of another ledger."""
+def witnessed(house: Premises, key: str, who: Principal) -> dict[str, Any]:
+    """Return what is remembered of another ledger; of another's, nothing is."""
     row = _remembered(house, key)
-    if row is None:
+    if row is None or (who.role != "owner" and row.by != who.subject):
         raise _nothing()
     return {
         "key": key,
@@ -155,6 +177,12 @@ def witnessed(house: Premises, key: str) -> dict[str, Any]:
 def _remembered(house: Premises, key: str) -> Row[Any] | None:
     with house.registry.engine.connect() as connection:
         return connection.execute(select(WITNESSED).where(WITNESSED.c.key == key)).one_or_none()
+
+
+def _check_own(known: Row[Any] | None, who: Principal, *, anew: bool) -> None:
+    """Refuse who is not the one that told of this ledger so far; an owner may let it begin anew."""
+    if known is not None and known.by != who.subject and not (anew and who.role == "owner"):
+        raise StateError("somebody else tells this witness of this ledger; ask by whose token", "SRD-S016")
 
 
 def _nothing() -> UnknownError:

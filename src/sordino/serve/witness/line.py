@@ -5,6 +5,8 @@
     GET  /api/v1/ledger/witness?key=…    what is remembered: size, note, spent
     POST /api/v1/ledger/witness          the newest checkpoint, with the proof that it extends the one remembered
 
+What is told is signed by the ledger's key, totals and all, and who told of a ledger first is who may go on.
+
 **Assumes**: the URL is https, or on this machine, so that nobody else answers in the witness' place; whoever can change
 the ledger has no owner's token at the witness, as owners there may let a ledger begin anew.
 """
@@ -19,6 +21,8 @@ import httpx
 
 from sordino.errors import FrozenError, LedgerError
 from sordino.ledger.canonical import to_base64
+from sordino.ledger.keys import SigningKey
+from sordino.ledger.told import told_bytes
 from sordino.ledger.witness import Seen
 
 ADDRESS = "/api/v1/ledger/witness"
@@ -41,10 +45,18 @@ class WitnessLine:
     """One ledger, known by its public key, as one witness is asked about it."""
 
     def __init__(
-        self, url: str, key: str, token: str, seconds: float, transport: httpx.BaseTransport | None = None
+        self,
+        url: str,
+        key: str,
+        token: str,
+        seconds: float,
+        transport: httpx.BaseTransport | None = None,
+        signer: SigningKey | None = None,
     ) -> None:
         self.url = url.rstrip("/")
-        self._key = key
+        self.key = key
+        self.signer = signer
+        """The ledger's own key, which signs what is told."""
         self._client = httpx.Client(
             base_url=self.url,
             headers={"Authorization": f"Bearer {token}"},
@@ -55,7 +67,7 @@ class WitnessLine:
 
     def remembered(self) -> Seen | None:
         """Return what the witness remembers, or None if it knows nothing of this ledger."""
-        status, body = self._ask("GET", params={"key": self._key})
+        status, body = self._ask("GET", params={"key": self.key})
         if status == HTTPStatus.NOT_FOUND and _code(body) == FORGOTTEN:
             return None
         match body:
@@ -70,12 +82,13 @@ class WitnessLine:
         that `seen` is of another history.
         """
         said: dict[str, Any] = {
-            "key": self._key,
+            "key": self.key,
             "note": seen.note,
             "old_size": old_size,
             "proof": [to_base64(each) for each in proof],
             "spent": dict(seen.spent),
             "anew": seen.anew,
+            "signature": self._signature(seen, old_size),
         }
         status, body = self._ask("POST", json=said)
         if status == HTTPStatus.OK:
@@ -92,6 +105,12 @@ class WitnessLine:
                 "SRD-L062",
             )
         raise self._unclear(status, body)
+
+    def _signature(self, seen: Seen, old_size: int) -> str:
+        if self.signer is None:
+            raise LedgerError("only who holds the ledger's key can tell its witness something", "SRD-L006")
+        told = told_bytes(self.key, seen.note, old_size, seen.spent, anew=seen.anew)
+        return to_base64(self.signer.sign(told))
 
     def close(self) -> None:
         """Give the connection back."""

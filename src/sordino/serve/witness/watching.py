@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from sordino.ledger.keys import VerifyingKey
+from sordino.ledger.keys import SigningKey, VerifyingKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.opening import key_for, store_at
 from sordino.serve.refusals import SettingsError
@@ -49,9 +49,9 @@ def open_ledger(settings: Settings) -> tuple[Ledger, Watcher]:
         key = key_for(store, settings.key)
     finally:
         store.close()
-    witness = remote_witness(settings, key.verifier)
+    witness = remote_witness(settings, key.verifier, key)
     try:
-        ledger = Ledger.open(settings.database, key=key, witness=witness, files=settings.files)
+        ledger = Ledger.open(settings.database, key=settings.key, witness=witness, files=settings.files)
     except BaseException:
         witness.close()
         raise
@@ -59,13 +59,13 @@ def open_ledger(settings: Settings) -> tuple[Ledger, Watcher]:
     return ledger, witness
 
 
-def remote_witness(settings: Settings, key: VerifyingKey) -> RemoteWitness:
-    """Return the witness at an address, for the ledger of a key."""
+def remote_witness(settings: Settings, key: VerifyingKey, signer: SigningKey | None = None) -> RemoteWitness:
+    """Return the witness at an address, for the ledger of a key; without the `signer` it can be asked, and not told."""
     # Here, as only those whose witness is an address need the client.
     from .line import WitnessLine
     from .witnessing import RemoteWitness
 
-    line = WitnessLine(settings.witness_url or "", key.text, _token(settings), settings.witness_seconds)
+    line = WitnessLine(settings.witness_url or "", key.text, _token(settings), settings.witness_seconds, signer=signer)
     return RemoteWitness(line, settings.witness_seconds, settings.witness_grace_seconds)
 
 

@@ -21,6 +21,7 @@ from collections.abc import Callable
 
 from sordino.errors import FrozenError, LedgerError
 from sordino.ledger.checkpoint import Checkpoint
+from sordino.ledger.keys import SigningKey
 from sordino.ledger.ledger import Ledger
 from sordino.ledger.scope import Scope
 from sordino.ledger.state import State
@@ -115,6 +116,16 @@ class RemoteWitness:
             with self._change:
                 self._known, self._news = found.size, found
         return found
+
+    def known_as(self, key: SigningKey) -> None:
+        """Speak of the ledger of another key from now on; what the witness remembers of the old one stays there."""
+        self._line.key, self._line.signer = key.verifier.text, key
+        with self._change:
+            self._known, self._news = -1, None
+
+    def foretell(self, seen: Seen) -> None:
+        """Let the witness begin with a ledger that goes on under another key, or raise: nothing is committed then."""
+        self.begin(seen)
 
     def history(self) -> tuple[Seen, ...]:
         """Return the one checkpoint that the witness keeps: each that it took extends all before."""
