@@ -28,8 +28,7 @@ from sordino.ledger.ledger import Ledger
 from sordino.ledger.note import text_of
 from sordino.ledger.opening import token
 from sordino.ledger.witness_protocol import SIZE_TYPE, Answer, answer, asked
-from sordino.serve.asking.premises import Premises
-from sordino.serve.keeping.registry import milliseconds
+from sordino.serve.keeping.registry import Registry, milliseconds
 from sordino.serve.keeping.tables import WITNESSED
 from sordino.serve.refusals import SettingsError
 from sordino.serve.settings import Settings
@@ -40,19 +39,19 @@ _BY = "add-checkpoint"
 _MOST_BYTES = 1 << 16
 
 
-def answered(house: Premises, body: bytes) -> Answer:
+def answered(settings: Settings, registry: Registry, body: bytes) -> Answer:
     """Return the answer to a request to cosign a checkpoint."""
-    logs = {key.name: key for key in map(VerifyingKey.parse, house.settings.witness_for)}
-    if not logs or house.settings.cosigning_key is None or len(body) > _MOST_BYTES:
+    logs = {key.name: key for key in map(VerifyingKey.parse, settings.witness_for)}
+    if not logs or settings.cosigning_key is None or len(body) > _MOST_BYTES:
         return Answer(404, "this service cosigns for nobody\n")
-    key = cosigning_key(house.settings)
+    key = cosigning_key(settings)
 
     def recall(origin: str) -> str | None:
-        row = _row(house, logs[origin])
+        row = _row(registry, logs[origin])
         return None if row is None else str(row.note)
 
     def remember(origin: str, before: str | None, now: str) -> bool:
-        return _remember(house, logs[origin], before, now)
+        return _remember(registry, logs[origin], before, now)
 
     return answer(body, logs, key, milliseconds() // 1000, recall, remember)
 
@@ -71,22 +70,22 @@ def cosigning_key(settings: Settings) -> SigningKey:
     return SigningKey.load(place)
 
 
-def newest(house: Premises, digest: str) -> str | None:
+def newest(settings: Settings, registry: Registry, digest: str) -> str | None:
     """Return the newest checkpoint that was cosigned of the log whose origin has this SHA-256, or None."""
-    for key in map(VerifyingKey.parse, house.settings.witness_for):
-        if hashlib.sha256(key.name.encode()).hexdigest() == digest and (row := _row(house, key)) is not None:
+    for key in map(VerifyingKey.parse, settings.witness_for):
+        if hashlib.sha256(key.name.encode()).hexdigest() == digest and (row := _row(registry, key)) is not None:
             return str(row.note)
     return None
 
 
-def _row(house: Premises, key: VerifyingKey) -> Row[tuple[object, ...]] | None:
-    with house.registry.engine.connect() as connection:
+def _row(registry: Registry, key: VerifyingKey) -> Row[tuple[object, ...]] | None:
+    with registry.engine.connect() as connection:
         return connection.execute(select(WITNESSED).where(WITNESSED.c.key == key.text)).one_or_none()
 
 
-def _remember(house: Premises, key: VerifyingKey, before: str | None, now: str) -> bool:
+def _remember(registry: Registry, key: VerifyingKey, before: str | None, now: str) -> bool:
     values = {"size": Checkpoint.parse(text_of(now)).size, "note": now, "time": milliseconds()}
-    with house.registry.engine.begin() as connection:
+    with registry.engine.begin() as connection:
         if before is not None:
             same = WITNESSED.c.key == key.text, WITNESSED.c.note == before
             return bool(connection.execute(update(WITNESSED).where(*same).values(**values)).rowcount)
