@@ -193,7 +193,7 @@ city           trips         fare
 Mill      1,000 ± 30  1.00 ± 0.30
 Old Town    505 ± 30  5.00 ± 0.30
 Harbour      10 ± 30  9.00 ± 0.30
-intervals at 95 %
+intervals at 95 %, noise only
 note: fares were clipped"""
 
 
@@ -280,7 +280,7 @@ def test_html_is_escaped_and_accessible() -> None:
     assert reader.open == []
     assert page.count('scope="row"') == 2
     assert page.count('scope="col"') == 2
-    assert "<caption>2 rows; intervals at 95 %</caption>" in page
+    assert "<caption>2 rows; intervals at 95 %, noise only</caption>" in page
     assert "http" not in page
 
 
@@ -293,7 +293,7 @@ def test_html_without_notes_receipt_or_noise() -> None:
 def test_confidence_is_shown_as_given() -> None:
     values = {"a0": counts(1)}
     answer = assemble(question([("n", COUNT)]), values, confidence=Fraction(999, 1000))
-    assert "intervals at 99.9 %" in repr(answer)
+    assert "intervals at 99.9 %, noise only" in repr(answer)
 
 
 # ---- details --------------------------------------------------------------------------------------------------------

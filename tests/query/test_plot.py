@@ -123,7 +123,7 @@ def test_formulas_and_underscores_in_keys_are_plain_text() -> None:
 
 def test_the_confidence_is_said() -> None:
     figure = by_city().plot(confidence=0.5)
-    assert "intervals at 50 %" in [text.get_text() for text in figure.texts]
+    assert "intervals at 50 %, noise only" in [text.get_text() for text in figure.texts]
 
 
 def test_without_matplotlib_the_error_names_the_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,9 @@ def test_a_price_touches_no_data(monkeypatch: pytest.MonkeyPatch) -> None:
     assert price.fits
     assert "± " in str(price)
     assert "chosen privately" in str(price)
-    assert "<pre>" in price._repr_html_()
+    shown = price._repr_html_()
+    assert "<strong>price: ε = " in shown
+    assert ('role="img" aria-label="' in shown) == (price.part is not None)
 
 
 def test_errors_that_depend_on_size_say_so() -> None:

@@ -318,13 +318,6 @@ def test_levels_run_one_after_the_other() -> None:
     assert outcome.found is None
 
 
-def test_what_is_lost_is_told_when_asked() -> None:
-    whole = plan_whole(ask(COUNT, of("mean", FARE)), Spend(Fraction(50)), Wishes(), truncation=True)
-    outcome = run_whole(whole, grant_for(whole), engine(people(200, 5, 90, 110)))
-    assert len(outcome.truncation) == 2
-    assert "users" in outcome.truncation[0]
-
-
 def test_a_grant_covers_all_of_it_once() -> None:
     whole = plan_whole(WHOLES["both"], Spend(Fraction(1)), Wishes())
     with pytest.raises(GrantError):

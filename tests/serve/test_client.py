@@ -95,7 +95,7 @@ def test_an_answer_is_a_table_as_at_home(house: Connection) -> None:
     assert list(frame.columns) == ["city", "rides", "rides_low", "rides_high", "fare", "fare_low", "fare_high"]
     assert answer.to_polars().height == 3
     assert [row["city"] for row in answer] == ["Oslo", "Rome", "Bern"]
-    assert "intervals at 95 %" in repr(answer)
+    assert "intervals at 95 %, noise only" in repr(answer)
     assert "± " in repr(answer)
     assert len(answer.head(1)) == 1
     assert answer.head(1)["city"] == ["Oslo"]

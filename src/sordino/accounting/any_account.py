@@ -15,7 +15,7 @@ from sordino.arguments import Number
 
 from .bound import Bound, Unit
 from .budget import Budget
-from .columns import Columns, Vector
+from .columns import Columns, Vector, add
 from .event import Event
 from .filter import Filter, Remaining
 from .grant import Grant
@@ -34,9 +34,9 @@ class Cost:
     columns: Columns
     fits: bool
     column: int
-    """The column that says most: where the price is the smallest part of the cap."""
+    """The column by which the account is told once it was charged: where most is left then."""
     part: Fraction | None = None
-    """Which part of the whole budget that is, in this column; None for an account without a cap."""
+    """By how much the used part of the budget will rise; None for an account without a cap."""
 
     def __str__(self) -> str:
         named = list(self.columns.describe(self.charge).items())
@@ -48,8 +48,8 @@ class Cost:
 def price(rule: Filter, event: Event, spent: Vector) -> Cost:
     """Return what `event` would cost after `spent` under the filter `rule`."""
     charge = rule.charge(event)
-    column = rule.telling(charge)
-    return Cost(charge, rule.columns, rule.fits(spent, charge), column, rule.part(charge, column))
+    column = rule.telling(add(spent, charge))
+    return Cost(charge, rule.columns, rule.fits(spent, charge), column, rule.rise(spent, charge))
 
 
 @dataclass(frozen=True)

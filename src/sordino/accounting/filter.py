@@ -172,6 +172,15 @@ class Filter:
         """Return the part of the budget that `spent` used up, from 0 to 1: that of the order with most left."""
         return float(self.part(spent, self.telling(spent)))
 
+    def rise(self, spent: Vector, charge: Vector) -> Fraction:
+        """Return by how much `used` rises if `charge` is added to `spent`: what a charge is as a part of the budget.
+
+        Never less than the smallest part that `charge` is of any cap, and more where another order is told by
+        afterwards. Rises of charges one after the other add up to what is used.
+        """
+        after = add(spent, charge)
+        return self.part(after, self.telling(after)) - self.part(spent, self.telling(spent))
+
     def spent_as(self, spent: Vector, delta: Number = 0) -> tuple[Fraction | float, Fraction]:
         """Return (ε, δ), an honest statement of the loss so far at a moment that the analyst may have chosen.
 

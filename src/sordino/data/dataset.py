@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sordino.accounting.bound import ROW, Unit
 from sordino.accounting.neighbours import Neighbours
@@ -35,11 +35,15 @@ from .by_day import DaysDeclaration, blocks_in, unit_name
 from .collations import refuse_collations
 from .declare import NOTHING, ColumnDeclaration, PersonalDeclaration, TableDeclaration, private
 from .kinds import Kind
+from .looked import checked_looked, set_after_looking
 from .metadata import Limits, OwnedByColumn, OwnedByDay, OwnedByParent, Personal, Schema, Table
 from .ownership import Declaration, checked_name, person, unknown
 from .readiness import check_ready
 from .reading import Reading, column_of, hidden_because, identity_of, reading_of
 from .sources import Connected, connect
+
+if TYPE_CHECKING:
+    from .health import Health
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,6 +94,12 @@ class Dataset:
         """Raise `SourceError` if the source does not answer now; reads no data, and is asked before every charge."""
         check_ready(self.name, self.backend, self._files)
 
+    def health(self) -> Health:
+        """Return how much of the data counts as it is declared, exactly: for its owner alone, before a budget opens."""
+        from .health import health  # no question needs it
+
+        return health(self)
+
     def with_view(self, name: str, text: str) -> Dataset:
         """Return the data set with a view: a subquery with a name, which can be asked about like a table.
 
@@ -128,6 +138,7 @@ def dataset(
     blocks: DaysDeclaration | None = None,
     neighbours: Neighbours = Neighbours.ADD_REMOVE,
     within: str | None = None,
+    looked: Mapping[str, str] | None = None,
 ) -> Dataset:
     """Declare a data set: where it is, who is protected, and what is publicly known about it.
 
@@ -144,7 +155,8 @@ def dataset(
     default that they are there or not; with ``so.Neighbours.REPLACE_ONE``, where it is public how many there are, that
     their rows were others. Questions are then charged at that price, which is higher. With `within`, a column, rows are
     only ever replaced by others with the same value there: how many have each value is then public and may be published
-    exactly (see ``accounting/part.py``).
+    exactly (see ``accounting/part.py``). `looked` is what a health report holds (``health.py``): whatever is declared
+    otherwise now is marked as set after looking.
 
     **Guarantee**: nothing is read from the data but names and types of columns. Declarations are enforced, whatever
     the data holds: values are clipped, other keys left out, whoever has more rows than the limits is cut down.
@@ -174,6 +186,7 @@ def dataset(
             blocks=blocks,
             neighbours=neighbours,
             within=within,
+            looked=checked_looked(looked),
         )
     )
 
@@ -215,6 +228,7 @@ def open_dataset(declaration: Declaration) -> Dataset:
         views=declaration.views,
         neighbours=declaration.neighbours,
         within=declaration.within,
+        after_looking=set_after_looking(declaration),
     )
     _check_view_names(schema)
     return Dataset(
@@ -351,7 +365,8 @@ def _identity(name: str, table: Table, column: str) -> Kind:
     kind = table.columns[column].kind
     if kind not in (Kind.INTEGER, Kind.TEXT):
         raise QuestionError(
-            f"column {name}.{column} is {kind.value}, and only whole numbers and texts identify; offer it as a text",
+            f"column {name}.{column} is {kind.value}, and only whole numbers and texts identify; offer it as a text, "
+            f"or, where pandas made whole numbers real as some are missing, write frame[{column!r}].astype('Int64')",
             "SRD-Q203",
         )
     return kind

@@ -39,6 +39,10 @@ and days, each of which has a budget of its own::
 
     blocks: {days: day, protects: person-day, first: 2026-06-01}
 
+and, once the owner looked at the data, what a health report adds, by which later changes are marked::
+
+    looked: {shop.age: 1f0c5a…, shop: 9b7d11…}
+
 ``declarations_text`` writes all this. Declarations of what is no table say of which `sort` they are (`tables` if it is
 left out); a service knows who reads those, and ``head`` what all begin with.
 """
@@ -59,6 +63,7 @@ from sordino.errors import ArgumentError
 from .by_day import DaysDeclaration, days
 from .dataset import Dataset, open_dataset
 from .declare import ColumnDeclaration, PersonalDeclaration, TableDeclaration, column, limits, personal, private, public
+from .looked import checked_looked
 from .ownership import Declaration, checked_name, checked_relation, person, unknown
 from .sources import source
 from .strict_yaml import parse
@@ -67,7 +72,7 @@ _LARGEST_FILE = 64 * 2**20
 TABLES = "tables"
 """The sort of declarations that this reads, and that is meant where none is named."""
 _HEAD = ("name", "unit", "neighbours")
-_OF_TABLES = ("personal", "views", "blocks", "within")
+_OF_TABLES = ("personal", "views", "blocks", "within", "looked")
 _RELATIONS = {relation.value: relation for relation in Neighbours}
 _ONE_TABLE = ("source", "columns", "limits")
 
@@ -139,6 +144,7 @@ def from_dict(given: Any, directory: Path) -> Declaration:
         blocks=blocks,
         neighbours=said.neighbours,
         within=top.get("within"),
+        looked=checked_looked(top.get("looked")),
     )
 
 

@@ -32,6 +32,8 @@ def to_yaml(declaration: Declaration) -> str:
     if declaration.blocks is not None:
         head["blocks"] = _blocks_to_dict(declaration.blocks)
     views = {"views": dict(declaration.views)} if declaration.views else {}
+    if declaration.looked is not None:
+        views["looked"] = dict(declaration.looked)
     if only is not None and len(tables) == 1 and "parent" not in only and only.get("unit", "row") == head["unit"]:
         return write(head | {word: value for word, value in only.items() if word != "unit"} | views)
     return write(head | {"tables": tables} | views)

@@ -18,7 +18,7 @@ def text(schema: metadata.Schema, engine: str) -> str:
     """Return the data set's declaration in lines."""
     tables = [line for table in schema.tables.values() for line in _lines(table)]
     views = [_view_heading(view, schema) for view in schema.views]
-    return "\n".join([_title(schema, engine), *tables, *views])
+    return "\n".join([_title(schema, engine), *tables, *views, *_after_looking(schema)])
 
 
 def html(schema: metadata.Schema, engine: str) -> str:
@@ -26,7 +26,14 @@ def html(schema: metadata.Schema, engine: str) -> str:
     parts = [f"<p><b>{escape(_title(schema, engine))}</b></p>"]
     parts += [_html_table(_heading(table), table.columns) for table in schema.tables.values()]
     parts += [f"<p>{escape(_view_heading(view, schema))}</p>" for view in schema.views]
+    parts += [f"<p>{escape(line)}</p>" for line in _after_looking(schema)]
     return "".join(parts)
+
+
+def _after_looking(schema: metadata.Schema) -> Iterator[str]:
+    """Say what no guarantee covers: it was chosen by somebody who had seen the data."""
+    if schema.after_looking:
+        yield f"set after looking at the data: {', '.join(schema.after_looking)}"
 
 
 def _html_table(heading: str, columns: Mapping[str, metadata.Column]) -> str:

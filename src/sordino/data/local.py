@@ -63,8 +63,16 @@ class LocalTables:
 
     def add_arrow(self, name: str, table: Any) -> Any:
         """Register an Arrow table, without a copy."""
-        self._cursors.register(_physical(name), table)
-        return self.backend.table(_physical(name))
+        try:
+            self._cursors.register(_physical(name), table)
+            return self.backend.table(_physical(name))
+        except duckdb.Error:  # what it says may quote a value
+            kinds = ", ".join(sorted({str(column.type) for column in table.schema}))
+            raise ArgumentError(
+                f"the frame of {name!r} has columns of types that DuckDB does not read, among {kinds}; cast them to "
+                "numbers, texts, dates or times, or leave them out",
+                "SRD-A001",
+            ) from None
 
     @property
     def read_in_place(self) -> tuple[str, ...]:
@@ -202,6 +210,13 @@ def find_files(pattern: str | os.PathLike[str]) -> list[str]:
             )
         _format(file)
     return found
+
+
+def csv_files(given: Any) -> tuple[str, ...]:
+    """Return the CSV files that a source names; none if it is anything else."""
+    if not isinstance(given, str | os.PathLike) or (isinstance(given, str) and "://" in given):
+        return ()
+    return tuple(file for file in find_files(given) if _format(file) == "csv")
 
 
 def _format(file: str) -> str:

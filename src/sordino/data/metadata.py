@@ -159,6 +159,8 @@ class Schema:
     """Against which change of one unit it is protected."""
     within: str | None = None
     """The public column within whose values rows are replaced; how many have each value is not protected."""
+    after_looking: tuple[str, ...] = ()
+    """The columns, and tables with limits, that were declared after the owner had looked at the data."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))

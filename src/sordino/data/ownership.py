@@ -42,6 +42,8 @@ class Declaration:
     """Against which change of one unit it is protected."""
     within: str | None = None
     """The public column within whose values rows are replaced, so that how many have each value is public."""
+    looked: Mapping[str, str] | None = None
+    """What was declared when the owner looked at the data (``looked.py``); None if nobody did."""
 
     def __post_init__(self) -> None:
         checked_relation(self.neighbours)

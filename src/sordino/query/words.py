@@ -180,7 +180,8 @@ class Words:
         default=True, metadata=_switch("Whether missing bounds are found for a part of the price, or refused.")
     )
     truncation: bool = field(
-        default=False, metadata=_switch("Also estimate, for a part of the price, how many people bounding cuts down.")
+        default=False,
+        metadata=_switch("Also estimate, for a part of the price, how much bounding cuts off: rows, and of each sum."),
     )
     intervals: bool = field(
         default=True, metadata=_switch("Whether quantiles, minima and maxima pay for intervals of their own.")

@@ -17,7 +17,7 @@ from sordino.errors import BudgetError, QuestionError, RunError, SordinoError, S
 from sordino.version import VERSION
 
 from .afar.remote import UnreachableError
-from .commands import begin, budget, demo, job, ledger, receipt, running, shuffle, start, survey, token
+from .commands import begin, budget, demo, job, ledger, look, receipt, running, shuffle, start, survey, token
 from .commands.explaining import explain
 from .commands.place import cell, say_json
 from .commands.pricing import epsilon, noise
@@ -33,6 +33,7 @@ app = typer.Typer(
 app.command()(demo.demo)
 app.command()(begin.init)
 app.command()(begin.declare)
+app.command()(look.look)
 for _kind in map(kind_at, OF_THE_HOUSE):
     if _kind.command is not None:
         _command = _kind.command()

@@ -194,7 +194,7 @@ class Answer:
         if len(self) > _ROWS_SHOWN:
             lines.append(f"… {len(self) - _ROWS_SHOWN:,} more rows")
         if self.noisy_names:
-            lines.append(f"intervals at {self.confidence_text}")
+            lines.append(f"intervals at {self.confidence_text}, noise only")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     def _repr_html_(self) -> str:

@@ -64,7 +64,7 @@ def _class(numeric: bool) -> str:
 def _caption(answer: Answer) -> str:
     rows = "1 row" if len(answer) == 1 else f"{len(answer):,} rows"
     first = f", the first {_ROWS_SHOWN} shown" if len(answer) > _ROWS_SHOWN else ""
-    intervals = f"; intervals at {answer.confidence_text}" if answer.noisy_names else ""
+    intervals = f"; intervals at {answer.confidence_text}, noise only" if answer.noisy_names else ""
     return f"{rows}{first}{intervals}"
 
 

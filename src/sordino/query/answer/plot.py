@@ -51,7 +51,8 @@ def plot(answer: Answer, names: Sequence[str], confidence: Number) -> Figure:
     for axes, panel in zip(grid[:, 0], panels, strict=False):
         _ground(axes, panel)
         panel.draw(axes)
-    figure.supxlabel(f"intervals at {100 * float(confidence):.6g} %", x=0.99, ha="right", fontsize=8, color=_MUTED)
+    said = f"intervals at {100 * float(confidence):.6g} %, noise only"
+    figure.supxlabel(said, x=0.99, ha="right", fontsize=8, color=_MUTED)
     return figure
 
 

@@ -1,13 +1,13 @@
 """Bounds that nobody declared, found privately: how many rows a person has, and between which ends values lie.
 
-For each of them a histogram over public, logarithmic edges is computed and one edge is chosen by the exponential
-mechanism, so that about a given number of people lie beyond it. With noise of scale k/ε, raising a limit k by one
-costs √2/ε more noise in each group and saves what is cut off from those beyond, so the best limit has about
-√2·√groups/ε people beyond it (Amin, Kulesza, Muñoz Medina, Vassilvitskii 2019, for one group). Each person counts once:
-with the number of their rows, their largest and their smallest value.
+For each of them a histogram over public, logarithmic edges gets noise: how many people have so many rows, how many have
+their largest (or their smallest) value there. The nearest edge is chosen beyond which at most a stated share is lost,
+as far as noise lets see, and how many lie beyond what was chosen is told besides (``finding.py``).
 
-**Guarantee**: the exponential mechanisms' events, on a histogram in which one person weighs one (row-level privacy: as
-much as one row can become).
+**Guarantee**: the noise's events, on a histogram in which one person weighs one (row-level privacy: as much as one row
+can become). What is chosen, and what is told of it, is post-processing.
+**Source**: for a histogram rather than one private choice of an edge: bounds from noisy logarithmic histograms are in
+Wilson, Zhang, Lam, Desfontaines, Simmons-Marengo, Gipson 2020, section 5.1.1.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sordino.accounting.bound import Bound
@@ -24,7 +24,8 @@ from sordino.accounting.events import Composed
 from sordino.data.kinds import Kind, Range
 from sordino.data.metadata import Column, Limits
 from sordino.errors import ArgumentError
-from sordino.mechanisms.grouped_choice import GroupedQuantile
+from sordino.mechanisms.gaussian import Gaussian
+from sordino.mechanisms.laplace import Laplace
 from sordino.mechanisms.partition import TruncatedGeometric
 from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import ColumnRef, Expression
@@ -34,6 +35,7 @@ from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter, PerPerson, Relation
 
 from . import limits as contribution
+from .finding import Finding, Noisy, upper
 from .spend import Spend, cut, root_rounded_down
 
 SHARE = 0.1
@@ -66,7 +68,9 @@ class Search:
     expression: Expression
     edges: tuple[Fraction, ...]
     upper: bool
-    mechanism: GroupedQuantile
+    mechanism: Laplace | Gaussian
+    most: Fraction | None
+    """The largest edge that may be chosen, if not all may."""
     subject: Expression | None
     """The expression whose range it is an end of; None for rows per person."""
 
@@ -86,10 +90,12 @@ class Discovery:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found: a limit on rows, and ranges. Released values, so no secret any more."""
+    """What was found: a limit on rows, and ranges, and what is known of each. Released, so no secret any more."""
 
     limits: Limits | None
     ranges: Mapping[Expression, Range]
+    findings: Mapping[Expression | None, tuple[Finding, ...]] = field(default_factory=dict)
+    """How each end was found; under None the limit on rows."""
 
 
 def ranged_expressions(question: Question) -> list[Expression]:
@@ -126,26 +132,28 @@ def plan_discovery(
     by_row = question.schema.by_row
     copies = max(question.relation.copies.values(), default=1)
     bounding = Bounding("row", rows=copies) if by_row else Bounding("groups", groups=1, rows_per_group=1)
-    weight = bounding.l1 * bounding.unit if bounding.l1 else bounding.unit
-    bound = Bound.scalar(weight, unit=question.schema.unit)
+    weight = Fraction((bounding.l1 or 1) * bounding.unit)
+    bound = Bound(copies if by_row else 1, weight, weight**2, weight, unit=question.schema.unit)
     parts = cut(amount, [1.0] * (2 * len(ranges)) + [2.0] * (limits_for is not None))
-    epsilons = [root_rounded_down(8 * part) if by_rho else part for part in parts]
+
+    def noise(part: Fraction) -> Laplace | Gaussian:
+        return Gaussian.for_rho(part, bound) if by_rho else Laplace.for_epsilon(part, bound)
+
     searches = []
     for place, expression in enumerate(ranges):
-        for upper in (False, True):
-            epsilon = epsilons[2 * place + upper]
-            searches.append(_range_search(question, expression, upper=upper, epsilon=epsilon, weight=weight))
+        for end in (0, 1):
+            mechanism = noise(parts[2 * place + end])
+            searches.append(_range_search(question, expression, upper=bool(end), mechanism=mechanism))
     if limits_for is not None:
-        searches.append(_rows_search(question, epsilons[-1], weight, _count_edges(question, limits_for)))
+        searches.append(_rows_search(question, noise(parts[-1]), _most_rows(question, limits_for)))
     return Discovery(tuple(searches), bounding, bound)
 
 
-def _count_edges(question: Question, spend: Spend) -> tuple[Fraction, ...]:
-    """Return the limits to choose from; with private keys only those under which keys can still be selected."""
+def _most_rows(question: Question, spend: Spend) -> Fraction | None:
+    """Return the largest edge to choose; with private keys only those under which keys can still be selected."""
     if contribution.keys_are_public(question):
-        return tuple(Fraction(edge) for edge in _COUNTS)
-    usable = [edge for edge in _COUNTS if edge <= 2 or _can_select(spend, edge)]
-    return tuple(Fraction(edge) for edge in usable)
+        return None
+    return max(Fraction(edge) for edge in _COUNTS if edge <= 2 or _can_select(spend, edge))
 
 
 def _can_select(spend: Spend, groups: int) -> bool:
@@ -155,18 +163,6 @@ def _can_select(spend: Spend, groups: int) -> bool:
     except ArgumentError:
         return False
     return True
-
-
-def _tail(question: Question, epsilon: Fraction, edges: int, weight: int) -> int:
-    """Return how many to leave beyond an edge, in weight.
-
-    As many as balance noise and truncation, and so many that edges beyond all data, which miss the aim by just that,
-    are chosen by one in twenty searches at most.
-    """
-    groups = contribution.public_groups(question) or 1
-    best = math.sqrt(2 * groups) / float(epsilon)
-    sure = 2 * math.log(20 * edges) / float(epsilon)
-    return math.ceil(max(best, sure)) * weight
 
 
 def usable(expression: Expression, found: Range) -> Range:
@@ -180,25 +176,27 @@ def usable(expression: Expression, found: Range) -> Range:
     return Range(_VALUES[max(place - 1, 0)], _VALUES[min(place + 1, len(_VALUES) - 1)])
 
 
-def _range_search(question: Question, expression: Expression, *, upper: bool, epsilon: Fraction, weight: int) -> Search:
-    beyond = _tail(question, epsilon, len(_VALUES), weight)
+def _range_search(question: Question, expression: Expression, *, upper: bool, mechanism: Laplace | Gaussian) -> Search:
     relation, value = question.relation, expression
     if not question.schema.by_row:
         function = "max" if upper else "min"
         result = Column(Kind.REAL)
         relation = PerPerson(relation, (), (("value", function, expression, result),))
         value = ColumnRef(Kind.REAL, "value")
-    level, offset = (Fraction(1), -beyond) if upper else (Fraction(0), beyond)
-    mechanism = GroupedQuantile(level, epsilon, len(_VALUES) - 1, offset)
-    return Search(relation, value, _VALUES, upper, mechanism, expression)
+    return Search(relation, value, _VALUES, upper, mechanism, None, expression)
 
 
-def _rows_search(question: Question, epsilon: Fraction, weight: int, edges: tuple[Fraction, ...]) -> Search:
-    beyond = _tail(question, epsilon, len(edges), weight)
+def _rows_search(question: Question, mechanism: Laplace | Gaussian, most: Fraction | None) -> Search:
     kept = with_declared_keys(question)
     counted = PerPerson(kept, (), (("rows", "count", None, Column(Kind.INTEGER, nullable=False)),))
-    mechanism = GroupedQuantile(Fraction(1), epsilon, len(edges) - 1, -beyond)
-    return Search(counted, ColumnRef(Kind.INTEGER, "rows"), edges, True, mechanism, None)
+    edges = tuple(Fraction(edge) for edge in _COUNTS)
+    return Search(counted, ColumnRef(Kind.INTEGER, "rows"), edges, True, mechanism, most, None)
+
+
+def rows_found(search: Search, people: Noisy) -> Finding:
+    """Return the limit on rows that a search finds: the most rows that people below an edge have."""
+    rows = replace(people, edges=tuple(edge - 1 for edge in people.edges[:-1]) + people.edges[-1:])
+    return upper(rows, None if search.most is None else max(search.most - 1, Fraction(1)))
 
 
 def with_declared_keys(question: Question) -> Relation:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -21,6 +22,7 @@ from sordino.query.model.wording import describe
 
 from . import limits as contribution
 from .discovery import Found
+from .finding import SHARE, Finding
 from .plan import QueryPlan
 from .selection import Selection
 
@@ -55,7 +57,7 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
     question = plan.question
     texts = _contribution_notes(plan) + _join_notes(plan)
     if found is not None:
-        texts += _found_notes(found, question.relation)
+        texts += _found_notes(found, question.relation, question.schema.unit.name)
     shown = {
         (measure.expression, measure.range)
         for measure in plan.task.measures[: plan.reading.weight_place]
@@ -98,7 +100,15 @@ def notes(plan: QueryPlan, found: Found | None = None) -> list[str]:
         texts.append("a mean is blank where the noisy number of rows cannot be told from 0 at 95 %")
     if plan.selection is not None:
         texts += _selection_notes(plan.selection, question.schema.unit.name)
-    return texts
+    return texts + looked_notes(question.schema)
+
+
+def looked_notes(schema: Schema) -> list[str]:
+    """Say which declarations the owner made after a look at the data: what these tell, no budget covers."""
+    if not schema.after_looking:
+        return []
+    named = ", ".join(schema.after_looking)
+    return [f"set after looking at the data, which no budget covers: what is declared of {named}"]
 
 
 def day_notes(question: Question) -> list[str]:
@@ -122,14 +132,30 @@ def day_notes(question: Question) -> list[str]:
     return notes
 
 
-def _found_notes(found: Found, relation: Relation) -> list[str]:
+def _found_notes(found: Found, relation: Relation, unit: str) -> list[str]:
     texts = [
         f"the bounds {_ends(spread)} of {describe(expression, relation)} were found privately, for a part of the price"
+        f"{_beyond(found.findings.get(expression, ()), unit, 'have values beyond them')}"
         for expression, spread in found.ranges.items()
     ]
     if found.limits is not None:
-        texts.append(f"the limit of {found.limits.rows} rows was found privately, for a part of the price")
+        texts.append(
+            f"the limit of {found.limits.rows} rows was found privately, for a part of the price, to cut off "
+            f"{float(100 * SHARE):g} % of the rows at most, as far as noise lets see"
+            f"{_beyond(found.findings.get(None, ()), unit, 'have more rows')}"
+        )
     return texts
+
+
+def _beyond(findings: tuple[Finding, ...], unit: str, what: str) -> str:
+    """Say how many lie beyond what was found, which was paid for, and warn where more do than noise explains."""
+    if not all(each.sure for each in findings):
+        return f"; too few {unit}s for anything to stand out from noise, so they are a guess: declare them"
+    texts = []
+    for each in findings:
+        many = f"{max(0, round(each.beyond)):,} ± {math.ceil(each.within):,} {unit}s"
+        texts.append(f"about {many} {what}" + (", and are clipped" if each.clips else ""))
+    return f": {'; at the other end '.join(texts)}" if texts else ""
 
 
 def _extreme_notes(plan: QueryPlan) -> list[str]:

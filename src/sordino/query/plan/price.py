@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from sordino.query.estimate.tails import half_width
 
 from . import limits as contribution
 from .imagine import imagine
-from .notes import day_notes, notes
+from .notes import day_notes, looked_notes, notes
 from .plan import QueryPlan
 from .reading import read
 from .whole import WholePlan
@@ -67,6 +66,10 @@ class Price:
     confidence: Number
     ran: Neighbours = field(default=Neighbours.ADD_REMOVE, kw_only=True)
     """The relation under which `event` runs; the account may count by another."""
+    part: float | None = field(default=None, kw_only=True)
+    """By how much the used part of the budget would rise; None for an account without a cap."""
+    used: float | None = field(default=None, kw_only=True)
+    """The part of the budget that is used already."""
 
     def __str__(self) -> str:
         cost = f"ε = {_decimal(self.epsilon)}" if self.epsilon is not None else f"ρ = {_decimal(self.rho)}"
@@ -76,13 +79,16 @@ class Price:
         width = max((len(column.name) for column in self.columns), default=0)
         lines += [f"  {column.name:<{width}}  {column}" for column in self.columns]
         if self.columns:
-            lines.append(f"intervals at {100 * float(self.confidence):.6g} %; groups of values spread evenly")
+            sure = f"{100 * float(self.confidence):.6g} %"
+            lines.append(f"intervals at {sure}, noise only; groups of values spread evenly")
         return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        from .price_html import page
+
+        return page(self)
 
 
 def column_prices(plan: QueryPlan, confidence: Number, sizes: Sequence[float] = SIZES) -> tuple[ColumnPrice, ...]:
@@ -142,10 +148,10 @@ def price_of(whole: WholePlan, account: AnyAccount, confidence: Number) -> Price
     if whole.passes:
         columns, said = column_prices(whole.passes[0], confidence), notes(whole.passes[0])
     else:
-        said = [_discovery_note(whole)]
+        said = [_discovery_note(whole), *looked_notes(whole.question.schema)]
     said += day_notes(whole.question)
     if whole.truncation is not None:
-        said.append(f"{whole.truncation.count} estimates of what bounding cuts off are included")
+        said.append(f"{whole.truncation.count} estimates of how much bounding cuts off are included")
     spend = whole.spend
     return Price(
         spend.epsilon,
@@ -158,6 +164,8 @@ def price_of(whole: WholePlan, account: AnyAccount, confidence: Number) -> Price
         tuple(said),
         confidence,
         ran=whole.bound.neighbours,
+        part=None if quote.part is None else float(quote.part),
+        used=None if quote.part is None else account.used,
     )
 
 

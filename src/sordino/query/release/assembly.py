@@ -48,8 +48,8 @@ def answer_of(whole: WholePlan, outcome: Outcome, text: str, show: Words, begun:
     return assemble(
         whole.question,
         _polished(whole, values, show),
-        notes=[*said, *outcome.truncation],
-        details=_details(whole, plan, text, begun),
+        notes=[*said, *(each.text(plan.question, show.confidence) for each in outcome.truncation)],
+        details=_details(whole, plan, text, begun) | _truncation(outcome, show),
         events=(whole.event(),),
         confidence=show.confidence,
     )
@@ -92,6 +92,13 @@ def _details(whole: WholePlan, plan: QueryPlan, text: str, begun: datetime) -> d
         plan=_keys(plan) | _day_facts(whole.question),
         moment=begun,
     )
+
+
+def _truncation(outcome: Outcome, show: Words) -> dict[str, Any]:
+    """Return what was estimated of what bounding cut off, where that was asked for."""
+    question = outcome.passes[0][0].question
+    found = [each.facts(question, show.confidence) for each in outcome.truncation]
+    return {"truncation": found} if found else {}
 
 
 def _day_facts(question: Question) -> dict[str, Any]:

@@ -6,26 +6,24 @@ grant of its own, for an event that is part of the plan's.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
+
+import numpy as np
 
 from sordino import noise
 from sordino.accounting.grant import Grant
 from sordino.data.kinds import Range
 from sordino.data.metadata import Limits
-from sordino.mechanisms.grouped_choice import GroupedHistogram
-from sordino.query.model.bounding import Bounding
 from sordino.query.model.expression import Expression
-from sordino.query.model.relation import Relation
-from sordino.query.model.task import Histogram, Monomial, Task
-from sordino.query.model.wording import describe
-from sordino.query.plan.discovery import Discovery, Found, usable
+from sordino.query.model.task import Histogram, Task
+from sordino.query.plan.discovery import Discovery, Found, Search, rows_found, usable
+from sordino.query.plan.finding import Finding, Noisy, ends
 from sordino.query.plan.plan import QueryPlan
 from sordino.query.plan.reading import Released
-from sordino.query.plan.truncation import Truncation, beyond_limits, outside
+from sordino.query.plan.truncation import Truncation, losses, pair_of, task_of
 from sordino.query.plan.whole import WholePlan, passes_of, with_found
 
+from .estimated import Estimated
 from .run import Compute, measure, mute
 
 
@@ -35,8 +33,8 @@ class Outcome:
 
     found: Found | None
     passes: tuple[tuple[QueryPlan, Released], ...]
-    truncation: tuple[str, ...] = ()
-    """What bounding cut off, in words."""
+    truncation: tuple[Estimated, ...] = ()
+    """What bounding cut off."""
 
 
 def run_whole(whole: WholePlan, grant: Grant, compute: Compute) -> Outcome:
@@ -57,47 +55,41 @@ def _run(whole: WholePlan, compute: Compute) -> Outcome:
 
 def discover(discovery: Discovery, compute: Compute, salt: int) -> Found:
     """Run the searches, one pass each; whoever calls has used the grant that covers them."""
-    limits: Limits | None = None
-    ends: dict[Expression, list[Fraction]] = {}
+    seen: dict[Expression | None, list[Noisy]] = {}
     for search in discovery.searches:
-        histogram = Histogram(search.expression, None, len(search.edges) - 1, edges=search.edges)
-        task = Task(search.relation, (), discovery.bounding, histograms=(histogram,))
-        exact = compute(task, salt)
-        grant = Grant(search.mechanism.event(discovery.bound), discovery.bound)
-        rows = exact.histograms[0].reshape(-1, 3)
-        place = int(search.mechanism.release(GroupedHistogram(rows, 1), grant)[0])
-        edge = search.edges[place + search.upper]
-        if search.subject is None:
-            limits = Limits(rows=int(edge) - 1 if place + 1 < len(search.edges) - 1 else int(edge))
-        else:
-            ends.setdefault(search.subject, []).append(edge)
-    ranges = {expression: Range(min(pair), max(pair)) for expression, pair in ends.items()}
-    return Found(limits, {expression: usable(expression, found) for expression, found in ranges.items()})
+        seen.setdefault(search.subject, []).append(_histogram(discovery, search, compute, salt))
+    ranges: dict[Expression, Range] = {}
+    findings: dict[Expression | None, tuple[Finding, ...]] = {}
+    for subject, (lows, highs) in ((each, noisy) for each, noisy in seen.items() if each is not None):
+        low, high = ends(lows, highs)
+        findings[subject] = (low, high)
+        ranges[subject] = usable(subject, Range(min(low.edge, high.edge), max(low.edge, high.edge)))
+    if None not in seen:
+        return Found(None, ranges, findings)
+    rows = rows_found(discovery.searches[-1], seen[None][0])
+    return Found(Limits(rows=max(1, int(rows.edge))), ranges, {**findings, None: (rows,)})
 
 
-def _estimate(truncation: Truncation, plan: QueryPlan, compute: Compute) -> list[str]:
-    """Return what was cut off, in words, with intervals; whoever calls has used the grant that covers it."""
-    unit = plan.question.schema.unit.name
-    reach = math.ceil(truncation.mechanism.error(0.95))
-    texts = []
-    if truncation.limits:
-        number = _release(truncation, beyond_limits(plan), compute)
-        texts.append(f"about {number:,} ± {reach:,} {unit}s have more than the limits let through")
-    ranges = {each.expression: each.range for each in plan.task.histograms if each.range is not None}
-    ranges |= {each.expression: each.range for each in plan.task.measures}
-    for expression in truncation.values:
-        number = _release(truncation, outside(plan, expression, ranges[expression]), compute)
-        name = describe(expression, plan.question.relation)
-        texts.append(f"about {number:,} ± {reach:,} {unit}s have values of {name} outside of its bounds")
-    return texts
+def _histogram(discovery: Discovery, search: Search, compute: Compute, salt: int) -> Noisy:
+    """Return the noisy number of people in each bin of a search."""
+    histogram = Histogram(search.expression, None, len(search.edges) - 1, edges=search.edges)
+    exact = compute(Task(search.relation, (), discovery.bounding, histograms=(histogram,)), salt)
+    counts = np.zeros(histogram.buckets, dtype=np.int64)
+    rows = exact.histograms[0].reshape(-1, 3)
+    counts[rows[:, 1]] = rows[:, 2]
+    mechanism = search.mechanism
+    noisy = mechanism.release(counts, Grant(mechanism.event(discovery.bound), discovery.bound))
+    unit = discovery.bounding.unit
+    return Noisy(search.edges, np.asarray(noisy, np.float64) / unit, mechanism.law, float(mechanism.grid.step) / unit)
 
 
-def _release(truncation: Truncation, relation: Relation, compute: Compute) -> int:
-    if not truncation.limits:  # under row-level privacy
-        task = Task(relation, (), Bounding("row", rows=int(truncation.bound.l1)), monomials=(Monomial(()),))
-        exact = int(compute(task, 0).sums[0, 0])
-    else:
-        people = compute(Task(relation, (), Bounding("groups", groups=1, rows_per_group=1), people=True), 0).people
-        exact = 0 if people is None else int(people[0])
-    grant = Grant(truncation.mechanism.event(truncation.bound), truncation.bound)
-    return max(0, int(truncation.mechanism.release(exact, grant)))
+def _estimate(truncation: Truncation, plan: QueryPlan, compute: Compute) -> list[Estimated]:
+    """Return what was cut off; whoever calls has used the grant that covers it."""
+    found = []
+    for lost in losses(truncation, plan):
+        exact = compute(task_of(lost, truncation), noise.uniform(2**62))
+        sums = pair_of((int(exact.sums[0, 0]), int(exact.sums[1, 0]), int(exact.sums[2, 0])))
+        grant = Grant(truncation.mechanism.event(truncation.bound), truncation.bound)
+        steps, beyond = truncation.mechanism.release(np.array(sums, dtype=np.int64), grant)
+        found.append(Estimated(lost, int(steps), int(beyond), truncation.mechanism.law))
+    return found

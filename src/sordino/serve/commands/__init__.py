@@ -3,6 +3,7 @@
 ``place``    where things are: ``sordino.yaml`` in a directory, or a service behind a URL
 ``demo``     ``sordino demo``
 ``begin``    ``sordino init``, ``sordino declare``
+``look``     ``sordino look``
 ``running``  ``sordino run``, and the commands of kinds, as ``sordino ask``
 ``job``      ``sordino jobs``, ``sordino job stop | resume``
 ``budget``   ``sordino budget``

@@ -114,13 +114,16 @@ def _told(each: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mechanisms(releases: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return how often each mechanism was run, and what the releases that ran it cost together."""
+    """Return what was run and what that cost together: by each set of mechanisms that ran for one release.
+
+    What several of them cost together is told as theirs together, so that the parts add up to what is used.
+    """
     times: Counter[str] = Counter()
     parts: Counter[str] = Counter()
     for each in releases:
-        for name in {told.name for told in each["events"]}:
-            times[name] += 1
-            parts[name] += each["part"]
+        name = ", ".join(sorted({told.name for told in each["events"]}))
+        times[name] += 1
+        parts[name] += each["part"]
     return [{"name": name, "releases": count, "part": parts[name]} for name, count in times.most_common()]
 
 

@@ -7,9 +7,11 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
+from sordino.serve import looking
 from sordino.serve.http.browsing import service_of
 from sordino.serve.keeping.identity import Session
 
+from . import guided
 from .forms import REFUSALS, Entered, Filled, again, budget_of, confirmed
 from .home import shown_of
 from .pages import Sender, Visitor, page, see
@@ -45,7 +47,21 @@ def propose(request: Request, session: Sender, typed: Filled) -> Response:
         text = service_of(request).propose(session.who, typed["name"], typed["source"], typed["unit"])
     except REFUSALS as error:
         return again(request, session, "register.html", error, _values(typed, wrong="proposal"))
-    return _form(request, session, Entered(typed | {"declarations": text}), proposed=True)
+    return _form(
+        request, session, Entered(typed | {"declarations": text}), proposed=True, **_guided(request, session, text)
+    )
+
+
+@router.post("/admin/write")
+def write_down(request: Request, session: Sender, typed: Filled) -> Response:
+    """Write what was typed beside each column into the declarations."""
+    session.who.must_be("owner")
+    try:
+        text = guided.written(typed["declarations"], typed)
+        more = _guided(request, session, text)
+    except REFUSALS as error:
+        return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
+    return _form(request, session, Entered(typed | {"declarations": text}), **more)
 
 
 @router.post("/admin/check")
@@ -56,7 +72,18 @@ def check(request: Request, session: Sender, typed: Filled) -> Response:
         found = service.preview(session.who, typed["declarations"])
     except REFUSALS as error:
         return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
-    return _form(request, session, typed, preview=found, known=found["known"], **shown_of(service, found))
+    more = _rows(found, typed["declarations"]) | shown_of(service, found)
+    return _form(request, session, typed, preview=found, known=found["known"], **more)
+
+
+@router.post("/admin/look")
+def look(request: Request, session: Sender, typed: Filled) -> Response:
+    """Tell the owner how much of the data counts as declared, before a budget is opened, and mark the declarations."""
+    try:
+        found = looking.look(service_of(request).house, session.who, typed["declarations"])
+    except REFUSALS as error:
+        return again(request, session, "register.html", error, _values(typed, wrong="declarations"))
+    return _form(request, session, Entered(typed | {"declarations": found["declarations"]}), report=found["report"])
 
 
 @router.post("/admin/register")
@@ -72,7 +99,17 @@ def store(request: Request, session: Sender, typed: Filled) -> Response:
 
 def _values(typed: Entered, **more: Any) -> dict[str, Any]:
     plain = {"typed": typed, "error": None, "wrong": "", "preview": None, "known": False, "proposed": False}
-    return plain | {"example": EXAMPLE} | more
+    return plain | {"report": None, "guided": None, "example": EXAMPLE} | more
+
+
+def _guided(request: Request, session: Session, declarations: str) -> dict[str, Any]:
+    """Return the form by columns for declarations of one table, which opens the source; nothing for other ones."""
+    return _rows(service_of(request).preview(session.who, declarations), declarations)
+
+
+def _rows(found: dict[str, Any], declarations: str) -> dict[str, Any]:
+    rows = guided.rows_of(found, declarations)
+    return {"guided": rows, "kinds": guided.KINDS, "limit": guided.limit_of(declarations), "guided_unit": found["unit"]}
 
 
 def _form(request: Request, session: Session, typed: Entered, **more: Any) -> Response:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from sordino.accounting.columns import Vector
 from sordino.errors import LedgerError
 from sordino.ledger.periods import moment
 from sordino.ledger.scope import Scope
@@ -16,7 +14,7 @@ from sordino.serve.asking.premises import Premises
 from sordino.serve.keeping.identity import Principal
 from sordino.serve.refusals import ForbiddenError, UnknownError
 
-from .budgets import lifetime, parts_of, summary
+from .budgets import lifetime, summary
 from .journal import Journal, Record
 
 MOST_LISTED = 500
@@ -74,7 +72,6 @@ class Archive:
         rule = self._house.ledger.look(lambda state: _rule(state, dataset))
         records = [record for record in self._journal.newest() if record.dataset == dataset]
         named = who is not None and who.role in ("owner", "auditor")
-        part = parts_of(self._house, dataset)
         return {
             "dataset": dataset,
             "unit": rule.unit,
@@ -86,7 +83,7 @@ class Archive:
             "groups": list(rule.groups),
             "charges": len(records),
             "failed": sum(record.outcome == "failed" for record in records),
-            "releases": [self._public(record, part, named=named) for record in records[:MOST_LISTED]],
+            "releases": [self._public(record, named=named) for record in records[:MOST_LISTED]],
         }
 
     def transparent(self, who: Principal | None) -> list[str]:
@@ -145,7 +142,7 @@ class Archive:
             "columns": facts.get("columns"),
         }
 
-    def _public(self, record: Record, part: Callable[[Vector], float], *, named: bool) -> dict[str, Any]:
+    def _public(self, record: Record, *, named: bool) -> dict[str, Any]:
         entry, facts = record.entry, self._facts_of(record)
         said = {
             "position": entry.sequence,
@@ -154,7 +151,7 @@ class Archive:
             "outcome": record.outcome,
             "unit": entry.unit,
             "neighbours": entry.neighbours,
-            "part": part(record.charges[f"dataset:{record.dataset}"][1]),
+            "part": self._cost(record)[0],
             "price": facts.get("price"),
             "noise": facts.get("noise") if named else _without_question(facts.get("noise")),
             "bounding": facts.get("bounding"),
@@ -163,12 +160,11 @@ class Archive:
         return said | ({"id": entry.id, "analyst": entry.analyst, "sql": facts.get("question")} if named else {})
 
     def _cost(self, record: Record) -> tuple[float, str]:
-        """Return a charge as a part of the data set's budget of today, in the column that says most, and in words."""
-        _, amount = record.charges[f"dataset:{record.dataset}"]
-        filter_ = self._house.ledger.look(lambda state: _rule(state, record.dataset)).filter
-        parts = [charged / cap for charged, cap in zip(amount[1:], filter_.caps[1:], strict=True)]
-        column = parts.index(min(parts)) + 1
-        return float(min(parts)), " = ".join(list(filter_.columns.describe(amount).items())[column])
+        """Return by how much a charge raised the used part of the data set's budget of today, and it in words."""
+        scope = f"dataset:{record.dataset}"
+        rule = self._house.ledger.look(lambda state: _rule(state, record.dataset))
+        risen, amount = self._journal.risen(record, rule), record.charges[scope][1]
+        return risen.rise, " = ".join(list(rule.filter.columns.describe(amount).items())[risen.column])
 
 
 def _read(body: bytes) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from sordino.accounting.budget import Budget, budget
-from sordino.accounting.columns import Vector, add
+from sordino.accounting.columns import Vector
 from sordino.errors import ArgumentError, LedgerError, SordinoError
 from sordino.ledger.periods import moment
 from sordino.ledger.rule import Rule
@@ -18,7 +18,8 @@ from sordino.ledger.state import State
 from sordino.serve.asking.premises import Premises
 from sordino.serve.keeping.identity import Principal
 
-from .journal import Journal, Step
+from .course import Risen, Step
+from .journal import Journal
 
 _MOST_POINTS = 500
 _MOST_DAYS = 366
@@ -38,12 +39,8 @@ class _Held:
 
     @property
     def column(self) -> int:
-        """The column that has most left, by which parts are told; the first is the events' own δ."""
+        """The column that has most left, by which it is told; the first is the events' own δ."""
         return self.rule.filter.telling(self.counted)
-
-    def part(self, vector: Vector) -> float:
-        """Return which part of the cap a vector is, in the column that has most left."""
-        return float(self.rule.filter.part(vector, self.column))
 
 
 def read_budget(given: Mapping[str, Any]) -> Budget:
@@ -62,11 +59,6 @@ def summary(house: Premises, name: str) -> dict[str, Any] | None:
     return _short(held)
 
 
-def parts_of(house: Premises, name: str) -> Callable[[Vector], float]:
-    """Return what tells charges as parts of a budget: all in the column that has most left, so that they add up."""
-    return _held(house, Scope("dataset", name)).part
-
-
 def lifetime(house: Premises, name: str) -> dict[str, Any]:
     """Return all that was ever charged to a data set: in the column that has most left, and as an honest (ε, δ)."""
     held = _held(house, Scope("dataset", name))
@@ -82,7 +74,7 @@ def report(house: Premises, journal: Journal, who: Principal, kind: str, name: s
     """Return all about the budget of a scope; an analyst sees the others' spending as one sum."""
     scope = Scope(kind, name)  # type: ignore[arg-type]  # checked there
     held = _held(house, scope)
-    steps = journal.steps(scope.text)
+    steps = journal.course(scope.text, held.rule)
     left = held.rule.filter.remaining(held.counted)
     named = held.rule.filter.columns.names[held.column]
     return {
@@ -103,9 +95,9 @@ def report(house: Premises, journal: Journal, who: Principal, kind: str, name: s
         "remaining_epsilon": _float(left.epsilon),
         "remaining_rho": _float(left.rho),
         "remaining_own_delta": _float(left.own_delta),
-        "by_analyst": _by_analyst(held, steps, who),
-        "points": _points(held, steps),
-        "by_day": [{"day": day, "used": held.part(spent)} for day, spent in held.days],
+        "by_analyst": _by_analyst(steps, who),
+        "points": _points(steps),
+        "by_day": [{"day": day, "used": held.rule.filter.used(spent)} for day, spent in held.days],
     }
 
 
@@ -146,36 +138,23 @@ def _loss(held: _Held) -> dict[str, float] | None:
     return {"epsilon": float(epsilon), "delta": float(delta)} if math.isfinite(epsilon) else None
 
 
-def _by_analyst(held: _Held, steps: list[Step], who: Principal) -> list[dict[str, Any]]:
-    sums: dict[str, Vector] = {}
+def _by_analyst(steps: list[tuple[Step, Risen]], who: Principal) -> list[dict[str, Any]]:
+    sums: dict[str, float] = {}
     counts: dict[str, int] = {}
-    for step in steps:
-        if step.amount is not None and len(step.amount) == len(held.counted):
+    for step, risen in steps:
+        if step.amount is not None:
             name = step.analyst or "lost entries"
             if who.role == "analyst" and name != who.subject:
                 name = "others"
-            sums[name] = add(sums.get(name, held.rule.filter.columns.nothing), step.amount)
+            sums[name] = sums.get(name, 0.0) + risen.rise
             counts[name] = counts.get(name, 0) + 1
-    found = [{"analyst": name, "part": held.part(total), "charges": counts[name]} for name, total in sums.items()]
+    found = [{"analyst": name, "part": total, "charges": counts[name]} for name, total in sums.items()]
     return sorted(found, key=lambda each: (-each["part"], each["analyst"]))
 
 
-def _points(held: _Held, steps: list[Step]) -> list[tuple[str, float]]:
-    """Return the used part over time, at the caps of today, of the busiest day where days have budgets.
-
-    Thinned where there are very many.
-    """
-    nothing = held.rule.filter.columns.nothing
-    spent: dict[str, Vector] = {}
-    used, points = 0.0, []
-    for step in steps:
-        if step.amount is None:
-            spent, used = {}, 0.0
-        elif len(step.amount) == len(nothing):
-            for day in step.days or {*spent, ""}:  # what was burnt was burnt on every day
-                spent[day] = add(spent.get(day, spent.get("", nothing)), step.amount)
-                used = max(used, held.part(spent[day]))
-        points.append((moment(step.time), min(used, 1.0)))
+def _points(steps: list[tuple[Step, Risen]]) -> list[tuple[str, float]]:
+    """Return the used part over time, of the busiest day where days have budgets; thinned where there are very many."""
+    points = [(moment(step.time), risen.used) for step, risen in steps]
     stride = max(1, math.ceil(len(points) / _MOST_POINTS))
     return points[::-1][::stride][::-1]
 

@@ -14,6 +14,9 @@ from typing import Any
 from sordino.accounting.columns import Vector
 from sordino.ledger.entries import Continued, Entry, Failed, Refreshed, Reserved, Restored, Settled
 from sordino.ledger.ledger import Ledger
+from sordino.ledger.rule import Rule
+
+from .course import Course, Risen, Step
 
 
 @dataclass(slots=True)
@@ -23,6 +26,8 @@ class Record:
     entry: Reserved
     charges: dict[str, tuple[tuple[str, ...], Vector]]
     """By the scope's text: the days, and the amount."""
+    places: dict[str, int] = field(default_factory=dict)
+    """Which step of each scope it was."""
     settled: int | None = None
     """The position where it was settled."""
     code: str | None = None
@@ -39,22 +44,12 @@ class Record:
         return "failed" if self.code is not None else "open" if self.settled is None else "settled"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What changed in a scope at one time: a charge, or a new period (no amount)."""
-
-    time: int
-    analyst: str | None
-    amount: Vector | None
-    days: tuple[str, ...] = ()
-    """The days that were charged, where each has a budget of its own."""
-
-
 @dataclass
 class _Book:
     records: dict[str, Record] = field(default_factory=dict)
     order: list[Record] = field(default_factory=list)
     steps: dict[str, list[Step]] = field(default_factory=dict)
+    courses: dict[str, Course] = field(default_factory=dict)
 
 
 class Journal:
@@ -103,11 +98,29 @@ class Journal:
         self.read_on()
         return list(self._book.steps.get(scope, ()))
 
+    def course(self, scope: str, rule: Rule) -> list[tuple[Step, Risen]]:
+        """Return what changed in a scope, in order, with what it did to the used part of a budget under `rule`."""
+        steps = self.steps(scope)
+        return list(zip(steps, self._course(scope, rule).follow(steps), strict=False))
+
+    def risen(self, record: Record, rule: Rule) -> Risen:
+        """Return what a charge did to the used part of its data set's budget under `rule`."""
+        scope = f"dataset:{record.dataset}"
+        return self._course(scope, rule).follow(self._book.steps[scope])[record.places[scope]]
+
+    def _course(self, scope: str, rule: Rule) -> Course:
+        with self._lock:
+            known = self._book.courses.get(scope)
+            if known is None or known.rule != rule:
+                known = self._book.courses[scope] = Course(rule)
+        return known
+
     def _reserved(self, entry: Reserved) -> None:
         charges = {charge.scope.text: (charge.days, charge.amount) for charge in entry.charges}
         record = self._book.records[entry.id] = Record(entry, charges)
         self._book.order.append(record)
         for text, (days, amount) in charges.items():
+            record.places[text] = len(self._book.steps.get(text, ()))
             self._step(text, Step(entry.time, entry.analyst, amount, days))
 
     def _settled(self, entry: Settled) -> None:
