@@ -258,7 +258,7 @@ WRITTEN = (
     "SELECT city, COUNT(*), SUM(x) FROM visits JOIN UNNEST(['Oslo', 'Nice']) AS k ON city = k GROUP BY city",
     "SELECT COUNT(*) FROM (SELECT person FROM visits WHERE x > 0 INTERSECT SELECT person FROM payments WHERE y > 0)",
     "SELECT COUNT(*) FROM (SELECT person FROM visits EXCEPT SELECT person FROM payments WHERE y > 0)",
-    "SELECT COUNT(*), SUM(x) FROM (SELECT person, x FROM visits UNION SELECT person, y AS x FROM payments)",
+    "SELECT COUNT(*), SUM(n) FROM (SELECT person, n FROM visits UNION SELECT person, n FROM visits WHERE x > 0)",
     "SELECT COUNT(*), SUM(q.x) FROM (visits v JOIN payments p ON v.person = p.person) AS q",
     "SELECT COUNT(*), SUM(m.most) FROM visits v JOIN (SELECT city, MAX(rate) AS most FROM cities GROUP BY city) AS m "
     "ON v.city = m.city",
