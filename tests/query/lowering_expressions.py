@@ -87,6 +87,8 @@ def _integers(below: Any) -> list[Strategy]:
         _applied(("to_integer", "length"), below(Kind.TEXT)),
         _applied(("to_integer",), below(Kind.BOOLEAN)),
         _applied(("days_between",), below(Kind.DATE), below(Kind.DATE)),
+        _applied(("seconds_between",), below(Kind.TIMESTAMP), below(Kind.TIMESTAMP)),
+        _applied(("position",), below(Kind.TEXT), detail=st.sampled_from(["", "a", "2", "'s", "\\"])),
         _applied(("date_part",), below(Kind.TIMESTAMP), detail=st.sampled_from(DATE_PARTS)),
     ]
 
@@ -106,6 +108,9 @@ def _texts(below: Any) -> list[Strategy]:
         _applied(("lower", "upper", "trim"), text),
         _applied(("concat",), text, text),
         _applied(("substring",), text, detail=st.tuples(st.integers(1, 5), st.one_of(st.none(), st.integers(0, 4)))),
+        _applied(("right",), text, detail=st.tuples(st.integers(0, 5))),
+        _applied(("replace",), text, detail=st.sampled_from([("a", "bb"), ("1", ""), ("'", "\\")])),
+        _applied(("split_part",), text, detail=st.tuples(st.sampled_from(["a", "-", "'"]), st.integers(1, 3))),
         _applied(("to_text",), st.one_of(below(Kind.INTEGER), below(Kind.BOOLEAN), below(Kind.DATE))),
     ]
 
@@ -114,12 +119,19 @@ def _dates(below: Any) -> list[Strategy]:
     return [
         _applied(("to_date",), st.one_of(below(Kind.TEXT), below(Kind.TIMESTAMP))),
         _applied(("date_trunc",), below(Kind.DATE), detail=st.sampled_from(DATE_TRUNCATIONS[:-1])),
+        _applied(("add_months",), below(Kind.DATE), detail=st.tuples(st.integers(-120_000, 120_000))),
         _applied(("add_days",), below(Kind.DATE), detail=st.tuples(st.integers(-100_000, 100_000))),
     ]
 
 
 def _moments(below: Any) -> list[Strategy]:
-    return [_applied(("date_trunc",), below(Kind.TIMESTAMP), detail=st.sampled_from(DATE_TRUNCATIONS))]
+    moment = below(Kind.TIMESTAMP)
+    return [
+        _applied(("date_trunc",), moment, detail=st.sampled_from(DATE_TRUNCATIONS)),
+        _applied(("to_timestamp",), below(Kind.DATE)),
+        _applied(("add_months",), moment, detail=st.tuples(st.integers(-120_000, 120_000))),
+        _applied(("add_seconds",), moment, detail=st.tuples(st.integers(-(10**10), 10**10))),
+    ]
 
 
 _COMPOUND = {

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from sordino.data.kinds import Kind
@@ -223,6 +224,7 @@ PARTS: dict[str, Callable[[Any], int]] = {
     "day": lambda moment: moment.day,
     "hour": lambda moment: moment.hour,
     "minute": lambda moment: moment.minute,
+    "second": lambda moment: moment.second,
     "weekday": lambda moment: moment.isoweekday(),
     "day_of_year": lambda moment: moment.timetuple().tm_yday,
 }
@@ -233,6 +235,8 @@ def _truncate(call: Call, moment: Any) -> Any:
     unit = call.detail
     if unit == "hour":
         return moment.replace(minute=0, second=0, microsecond=0)
+    if unit == "minute":
+        return moment.replace(second=0, microsecond=0)
     first = {
         "year": lambda: day.replace(month=1, day=1),
         "quarter": lambda: day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1),
@@ -248,6 +252,31 @@ def _add_days(call: Call, day: date) -> date | None:
         return day + timedelta(days=call.detail[0])  # type: ignore[index,arg-type]
     except OverflowError:
         return None
+
+
+def _add_months(call: Call, moment: Any) -> Any:
+    months = moment.year * 12 + moment.month - 1 + call.detail[0]  # type: ignore[index,operator]
+    year, month = months // 12, months % 12 + 1
+    if not 1 <= year <= 9999:
+        return None
+    return moment.replace(year=year, month=month, day=min(moment.day, monthrange(year, month)[1]))
+
+
+def _add_seconds(call: Call, moment: datetime) -> datetime | None:
+    try:
+        return moment + timedelta(seconds=call.detail[0])  # type: ignore[index,arg-type]
+    except OverflowError:
+        return None
+
+
+def _seconds_between(_: Call, later: datetime, earlier: datetime) -> int:
+    return int((later.replace(microsecond=0) - earlier.replace(microsecond=0)) / timedelta(seconds=1))
+
+
+def _split_part(call: Call, text: str) -> str:
+    separator, place = call.detail  # type: ignore[misc]
+    parts = text.split(separator)
+    return parts[place - 1] if place <= len(parts) else ""
 
 
 STRICT: dict[str, Callable[..., Any]] = {
@@ -272,6 +301,14 @@ STRICT: dict[str, Callable[..., Any]] = {
     "like": lambda call, text: _like(call.detail, text),
     "ilike": lambda call, text: _like(call.detail.lower(), text.lower()),
     "starts_with": lambda call, text: text.startswith(call.detail),
+    "right": lambda call, text: text[max(len(text) - call.detail[0], 0) :],
+    "position": lambda call, text: text.find(call.detail) + 1,
+    "replace": lambda call, text: text[:4096].replace(*call.detail)[:4096],
+    "split_part": _split_part,
+    "to_timestamp": lambda _, value: value if isinstance(value, datetime) else datetime.combine(value, time()),
+    "add_months": _add_months,
+    "add_seconds": _add_seconds,
+    "seconds_between": _seconds_between,
     "date_part": lambda call, moment: PARTS[call.detail](moment),
     "date_trunc": _truncate,
     "add_days": _add_days,

@@ -113,7 +113,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "a bare table": ({"source": {"customers": CUSTOMERS}}, "must be declared by so.private", "SRD-A001"),
     "no table": ({"source": {}}, "one private table at least", "SRD-A003"),
     "public tables alone": ({"source": {"countries": public(COUNTRIES)}}, "one private table at least", "SRD-A003"),
-    "a table's name": ({"source": {"a.b": private(CUSTOMERS, unit="id")}}, "a table's name must be", "SRD-A001"),
+    "a table's name": ({"source": {"a-b": private(CUSTOMERS, unit="id")}}, "a table's name must be", "SRD-A001"),
     "names by case": (
         {"source": {"a": private(CUSTOMERS, unit="id"), "A": private(CUSTOMERS, unit="id")}},
         "differ in more than upper and lower case",

@@ -162,11 +162,22 @@ def every_operation() -> list[Expression]:
     found += [call("date_part", m, detail=part) for part in DATE_PARTS] + [
         call("date_trunc", m, detail=part) for part in DATE_TRUNCATIONS
     ]
-    found += [call("date_part", d, detail=part) for part in DATE_PARTS if part not in ("hour", "minute")]
-    found += [call("date_trunc", d, detail=part) for part in DATE_TRUNCATIONS if part != "hour"]
+    found += [call("date_part", d, detail=part) for part in DATE_PARTS if part not in ("hour", "minute", "second")]
+    found += [call("date_trunc", d, detail=part) for part in DATE_TRUNCATIONS if part not in ("hour", "minute")]
     found += [call("add_days", d, detail=(days,)) for days in (0, 1, -1, 100_000, -100_000)] + [
         call("days_between", d, e)
     ]
+    found += [call("add_months", each, detail=(n,)) for each in (d, m) for n in (0, 1, -1, 13, 119_988, -119_988)]
+    found += [call("add_seconds", m, detail=(n,)) for n in (0, 1, -1, 86_400, 10**10, -(10**10))]
+    moved = call("add_seconds", m, detail=(5_000,))
+    found += [call("seconds_between", m, moved), call("seconds_between", call("to_timestamp", d), m)]
+    found += [call("to_timestamp", each) for each in (d, m)]
+    found += [call("right", s, detail=(n,)) for n in (0, 1, 3, 2**31 - 1)]
+    found += [call("position", s, detail=text) for text in ("", "i", "'s", "\\", "%", "\n", "ü", "😀", "zz")]
+    found += [
+        call("replace", s, detail=pair) for pair in (("a", ""), (" ", "--"), ("'", "''"), ("\\", "/"), ("1", "😀" * 9))
+    ]
+    found += [call("split_part", s, detail=(text, n)) for text in (" ", "-", "'", ".") for n in (1, 2, 3, 9)]
     return found
 
 

@@ -246,6 +246,40 @@ def test_keys_that_a_public_table_lists_or_computes(duckdb_engine, text, limits)
     assert not isinstance(planned(text, shop(duckdb_engine.load, A_FEW, limits)), str)
 
 
+WRITTEN = (
+    "SELECT city, SUM(x, contribution_bounds_per_group => (-1, 2)), AVG(y, contribution_bounds_per_group => (0, 1)), "
+    "COUNT(*) FROM visits GROUP BY city",
+    "SELECT c.city, COUNT(*), SUM(v.x) FROM visits v JOIN cities c ON v.city = c.city WHERE c.rate > 1 GROUP BY c.city",
+    "SELECT FLOOR(n / 10) * 10 AS k, COUNT(*), SUM(x) FROM visits GROUP BY k",
+    "SELECT n % 2 AS k, COUNT(*) FROM visits WHERE n BETWEEN 0 AND 3 GROUP BY k",
+    "SELECT n, COUNT(*), AVG(x) FROM visits WHERE n IN (0, 1, 3) GROUP BY n",
+    "SELECT COUNT(*), SUM(v.x), SUM(c.rate) FROM visits v CROSS JOIN cities c",
+    "SELECT k, COUNT(v.x), SUM(v.x) FROM visits v RIGHT JOIN UNNEST(['Oslo', 'Nice']) AS k ON v.city = k GROUP BY k",
+    "SELECT city, COUNT(*), SUM(x) FROM visits JOIN UNNEST(['Oslo', 'Nice']) AS k ON city = k GROUP BY city",
+    "SELECT COUNT(*) FROM (SELECT person FROM visits WHERE x > 0 INTERSECT SELECT person FROM payments WHERE y > 0)",
+    "SELECT COUNT(*) FROM (SELECT person FROM visits EXCEPT SELECT person FROM payments WHERE y > 0)",
+    "SELECT COUNT(*), SUM(n) FROM (SELECT person, n FROM visits UNION SELECT person, n FROM visits WHERE x > 0)",
+    "SELECT COUNT(*), SUM(q.x) FROM (visits v JOIN payments p ON v.person = p.person) AS q",
+    "SELECT COUNT(*), SUM(m.most) FROM visits v JOIN (SELECT city, MAX(rate) AS most FROM cities GROUP BY city) AS m "
+    "ON v.city = m.city",
+    "SELECT COUNT(DISTINCT city, n), SUM(CASE WHEN x > 0 THEN 1 END), VAR_SAMP(y) FROM visits",
+)
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("text", WRITTEN)
+def test_sql_as_people_write_it(duckdb_engine, text, limits):
+    judge(text, duckdb_engine.load, MANY_ROWS + A_FEW, 1, limits)
+
+
+@pytest.mark.parametrize("name", ["duckdb", "postgres", "spark"])
+def test_sql_as_people_write_it_on_every_engine(request, name):
+    engine = request.getfixturevalue(f"{name}_engine")
+    for text in WRITTEN:
+        judge(text, engine.load, MANY_ROWS + A_FEW, 1, LIMITS[0])
+        assert not isinstance(planned(text, shop(engine.load, A_FEW, LIMITS[0])), str)
+
+
 @pytest.mark.parametrize("name", ["duckdb", "postgres", "spark"])
 def test_views_commas_and_computed_keys_on_every_engine(request, name):
     engine = request.getfixturevalue(f"{name}_engine")

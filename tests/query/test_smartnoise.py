@@ -45,7 +45,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_it_says_the_same_in_our_words(file: Path) -> None:
     declared = read(file)
-    table = declared.tables["PUMS"]
+    table = declared.tables["PUMS.PUMS"]
     assert (declared.name, declared.unit, table.unit) == ("census", Unit("pid"), "pid")
     assert table.limits == Limits(rows=4)
     assert dict(table.columns) == {
@@ -60,14 +60,14 @@ def test_it_says_the_same_in_our_words(file: Path) -> None:
 
 def test_what_is_not_used_is_said(file: Path) -> None:
     assert [remark.partition(";")[0] for remark in read(file).remarks] == [
-        "PUMS: rows: the number of rows is not used: it is not public unless it was released",
-        "PUMS: censor_dims: rare keys are always protected",
-        "PUMS: clamp_counts: negative counts are a matter of the answer's post-processing",
-        "PUMS.income: the sensitivity follows from the bounds",
-        "PUMS.income: missing values stay missing",
-        "PUMS.sex: the cardinality is not used",
-        "PUMS.height: one bound alone is not used",
-        "PUMS.note: a column of unknown type is left as the engine has it",
+        "PUMS.PUMS: rows: the number of rows is not used: it is not public unless it was released",
+        "PUMS.PUMS: censor_dims: rare keys are always protected",
+        "PUMS.PUMS: clamp_counts: negative counts are a matter of the answer's post-processing",
+        "PUMS.PUMS.income: the sensitivity follows from the bounds",
+        "PUMS.PUMS.income: missing values stay missing",
+        "PUMS.PUMS.sex: the cardinality is not used",
+        "PUMS.PUMS.height: one bound alone is not used",
+        "PUMS.PUMS.note: a column of unknown type is left as the engine has it",
     ]
 
 
@@ -78,7 +78,7 @@ def test_it_opens_with_data(file: Path) -> None:
     for name in ("born", "height", "note"):
         people = people.append_column(name, pa.array([None, None], pa.date32() if name == "born" else pa.float64()))
     data = dataset_from_smartnoise(file, {"PUMS": people}, name="people")
-    table = data.schema.tables["PUMS"]
+    table = data.schema.tables["PUMS.PUMS"]
     assert data.name == "people"
     assert table.owner == OwnedByColumn("pid")
     assert table.columns["age"].kind is Kind.REAL
@@ -88,14 +88,28 @@ def test_it_opens_with_data(file: Path) -> None:
 def test_rows_are_protected_where_it_says_so() -> None:
     declared = read({"": {"s": {"t": {"row_privacy": True, "max_ids": 9, "x": {"type": "int"}}}}})
     assert (declared.name, declared.unit) == ("data", ROW)
-    assert declared.tables["t"].limits == Limits()
+    assert declared.tables["s.t"].limits == Limits()
 
 
 def test_a_person_has_one_row_if_nothing_is_said() -> None:
     people = {"type": "int", "private_id": True}
     declared = read({"c": {"s": {"t": {"a": people}, "u": {"b": people}}}})
-    assert declared.tables["t"].limits == Limits(rows=1)
+    assert declared.tables["s.t"].limits == Limits(rows=1)
     assert declared.unit == Unit("person")
+
+
+def test_truths_in_capitals_are_read(tmp_path: Path) -> None:
+    (tmp_path / "PUMS.yaml").write_text(PUMS.replace("true", "True").replace("false", "False  # or so", 1))
+    assert read(tmp_path / "PUMS.yaml").tables == read(_saved(tmp_path)).tables
+
+
+def _saved(folder: Path) -> Path:
+    (folder / "plain.yaml").write_text(PUMS)
+    return folder / "plain.yaml"
+
+
+def test_two_schemas_may_have_a_table_of_one_name() -> None:
+    assert list(read({"a": {"s": {"t": ID}, "r": {"t": ID}}}).tables) == ["s.t", "r.t"]
 
 
 ID = {"id": {"type": "int", "private_id": True}}
@@ -106,7 +120,6 @@ WRONG: dict[str, tuple[Any, str]] = {
     "a schema": ({"a": {"s": 1}}, "schema 's' must be a mapping"),
     "a table": ({"a": {"s": {"t": 1}}}, "table 't' must be a mapping"),
     "a setting": ({"a": {"s": {"t": {**ID, "max_id": 3}}}}, "t.max_id must be a mapping"),
-    "two schemas": ({"a": {"s": {"t": ID}, "r": {"t": ID}}}, "table 't' stands in two schemas"),
     "nobody": ({"a": {"s": {"t": {"x": {"type": "int"}}}}}, "one column with private_id: true"),
     "a half truth": ({"a": {"s": {"t": {**ID, "row_privacy": 1}}}}, "t: row_privacy must be true or false"),
     "a type": ({"a": {"s": {"t": {**ID, "x": {"type": "flot"}}}}}, "did you mean 'float'"),

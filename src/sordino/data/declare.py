@@ -211,7 +211,7 @@ def table_limits(given: Limits | None) -> Limits:
 
 def _parent(given: Any) -> tuple[str, str, str]:
     pair = next(iter(given.items())) if isinstance(given, Mapping) and len(given) == 1 else (None, None)
-    table, _, its_column = str(pair[1]).partition(".")
+    table, _, its_column = str(pair[1]).rpartition(".")
     if not all(isinstance(text, str) for text in pair) or not (table and its_column):
         raise ArgumentError('parent must be like {"customer_id": "customers.id"}: own column, its parent', "SRD-A001")
     return str(pair[0]), table, its_column

@@ -19,6 +19,7 @@ from .declare import PersonalDeclaration, TableDeclaration
 from .metadata import OwnedByColumn, OwnedByDay, OwnedByParent, OwnedByRow, Owner, Public
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
+_MOST_PARTS = 3
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Declaration:
         object.__setattr__(self, "views", MappingProxyType(dict(self.views)))
         checked_name("the data set's name", self.name)
         for name in self.tables:
-            checked_name("a table's name", name)
+            checked_table_name(name)
         for name in self.views:
             checked_name("a view's name", name)
         if len({name.lower() for name in self.tables}) < len(self.tables):
@@ -189,6 +190,18 @@ def checked_name(what: str, name: Any) -> str:
             "SRD-A001",
         )
     return name
+
+
+def checked_table_name(name: Any) -> str:
+    """Return a table's name: a word, or up to three with dots in between, as in ``lake.sales.orders``."""
+    parts = name.split(".") if isinstance(name, str) else [name]
+    for part in parts:
+        checked_name("a table's name (or each part of it between dots)" if len(parts) > 1 else "a table's name", part)
+    if len(parts) > _MOST_PARTS:
+        raise ArgumentError(
+            f"a table's name has {_MOST_PARTS} parts at most: catalogue.schema.table, not {shown(name)}", "SRD-A001"
+        )
+    return str(name)
 
 
 def unknown(name: str, known: Any) -> str:

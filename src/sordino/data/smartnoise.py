@@ -1,5 +1,7 @@
 """Metadata of SmartNoise SQL, read as declarations: a collection of schemas of tables, with columns beside settings.
 
+A table is called as SmartNoise's queries call it, ``PUMS.PUMS``: schema and table; ``PUMS`` alone will do in questions.
+
 What SmartNoise trusts, sordino enforces; what it would take from the data or from luck is not used. Each such
 difference is said in the declaration's `remarks`.
 """
@@ -7,6 +9,7 @@ difference is said in the declaration's `remarks`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,7 +52,14 @@ def dataset_from_smartnoise(
     metadata: str | os.PathLike[str] | Mapping[str, Any], sources: Mapping[str, Any], *, name: str | None = None
 ) -> Dataset:
     """Open a data set declared by SmartNoise's metadata; `sources` gives by table where the data is."""
-    return open_dataset(read(metadata, name=name).at(sources))
+    declared = read(metadata, name=name)
+    return open_dataset(declared.at({_named(table, declared): source for table, source in sources.items()}))
+
+
+def _named(table: str, declared: Declaration) -> str:
+    """Return the one table that a name means, with or without its schema."""
+    ending = [each for each in declared.tables if each.endswith(f".{table}")]
+    return ending[0] if table not in declared.tables and len(ending) == 1 else table
 
 
 def read(metadata: str | os.PathLike[str] | Mapping[str, Any], *, name: str | None = None) -> Declaration:
@@ -66,8 +76,6 @@ def read(metadata: str | os.PathLike[str] | Mapping[str, Any], *, name: str | No
     remarks: list[str] = []
     tables: dict[str, TableDeclaration] = {}
     for table, settings in _tables(schemas):
-        if table in tables:
-            raise _off(f"table {shown(table)} stands in two schemas; keep one")
         tables[table] = _table(table, settings, remarks.append)
     return Declaration(name or collection or "data", _unit(tables), tables, tuple(remarks))
 
@@ -75,16 +83,25 @@ def read(metadata: str | os.PathLike[str] | Mapping[str, Any], *, name: str | No
 def _tree(metadata: Any) -> Mapping[Any, Any]:
     if not isinstance(metadata, Mapping):
         path = Path(metadata)
-        metadata = parse(file_text(path), str(path))
+        metadata = parse(_in_lower_case(file_text(path)), str(path))
     if not isinstance(metadata, Mapping):
         raise _off("it must be a mapping")
     return metadata
 
 
+_CAPITAL_TRUTHS = re.compile(r"(?m)(?<=:)([ \t]+)(True|TRUE|False|FALSE)(?=[ \t]*(?:#.*)?$|[ \t]*[,}])")
+
+
+def _in_lower_case(text: str) -> str:
+    """Return SmartNoise's YAML as it is read here: its own files write True and False, which YAML 1.2 does not know."""
+    return _CAPITAL_TRUTHS.sub(lambda found: found[1] + found[2].lower(), text)
+
+
 def _tables(schemas: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for schema, tables in _mapping("the collection", schemas).items():
         for table, settings in _mapping(f"schema {shown(schema)}", tables).items():
-            yield str(table), _mapping(f"table {shown(table)}", settings)
+            # an empty name stands for the engine's default schema
+            yield ".".join(filter(None, (str(schema or ""), str(table)))), _mapping(f"table {shown(table)}", settings)
 
 
 def _table(name: str, given: Mapping[str, Any], remark: Callable[[str], None]) -> TableDeclaration:

@@ -154,13 +154,14 @@ class _Opened:
         if isinstance(given, ibis.Table):
             return _bound(name, given)
         if _is_from(given, "pyspark", "DataFrame"):
-            backend, physical = self._backend(given.sparkSession), f"sordino_{name}_{next(_copies)}"
+            backend, physical = self._backend(given.sparkSession), f"sordino_{_word(name)}_{next(_copies)}"
             given.createOrReplaceTempView(physical)
             return backend.table(physical)
         one = given if isinstance(given, Source) else Source(given)
         backend = self._backend(one.where)
         try:
-            return backend.table(one.table or name, database=one.schema)
+            schema, _, table = name.rpartition(".")
+            return backend.table(one.table or table, database=one.schema or schema or None)
         except (TableNotFound, IbisError):
             raise ArgumentError(
                 f"there is no table {one.table or name!r} in {_without_secrets(one.where)}, or it may not be read; "
@@ -233,12 +234,17 @@ def _add_loose(local: LocalTables, name: str, one: TableDeclaration) -> Any:
     return local.add_arrow(name, arrow_of(name, one.source))
 
 
+def _word(name: str) -> str:
+    """Return a table's name as one word."""
+    return name.replace(".", "_")
+
+
 def _copy_for_a_while(backend: Any, name: str, table: Any) -> Any:
-    return backend.create_table(f"sordino_{name}_{os.getpid()}_{next(_copies)}", table, temp=True)
+    return backend.create_table(f"sordino_{_word(name)}_{os.getpid()}_{next(_copies)}", table, temp=True)
 
 
 def _copy_to_spark(backend: Any, name: str, table: Any) -> Any:
-    physical = f"sordino_{name}_{next(_copies)}"
+    physical = f"sordino_{_word(name)}_{next(_copies)}"
     backend._session.createDataFrame(table).createOrReplaceTempView(physical)
     return backend.table(physical)
 

@@ -131,6 +131,13 @@ class Ask:
         account = self._account
         if account.budget is None:
             return refusal
+        asked, held = whole.spend.keys_delta, Fraction(account.budget.own_delta_cap, 10**18)
+        if asked > held and not contribution.keys_are_public(self.question):
+            return BudgetError(
+                f"this question needs a delta of {float(asked):g} of its own, and the budget {account.budget} holds "
+                f"{float(held):g} for such; give a smaller delta=…, or declare keys(…) for the columns",
+                refusal.code,
+            )
         word = "epsilon" if whole.spend.epsilon is not None else "rho"
         instead = f"{word}={float(best):g} would fit" if best else "nothing of it would fit; ask the data's owner"
         return BudgetError(

@@ -23,6 +23,7 @@ from sordino.errors import QuestionError
 from sordino.query.model.expression import Expression
 from sordino.query.model.relation import (
     MOST_ROWS,
+    Constants,
     Filter,
     Join,
     PerPerson,
@@ -36,6 +37,7 @@ from sordino.query.model.relation import (
 )
 
 from .expressions import lower_expression
+from .group_keys import code_table
 from .scan import OWNER, Tables, on_its_days, owned
 from .summaries import summarise
 from .text import in_byte_order
@@ -178,7 +180,7 @@ def _union(room: _Lowering, relation: UnionAll) -> ibis.Table:
 
 def _per_person(room: _Lowering, relation: PerPerson) -> ibis.Table:
     if not room.owners(relation):
-        raise QuestionError("an inner GROUP BY needs people who own the rows", "SRD-Q107")
+        return _public_groups(room, relation)
     source = room.table(relation.source)
     keys = {name: room.value(expression, source) for name, expression, _ in relation.keys}
     arguments = {
@@ -191,6 +193,31 @@ def _per_person(room: _Lowering, relation: PerPerson) -> ibis.Table:
         for name, function, _, column in relation.summaries
     }
     return prepared.group_by(OWNER, *keys).aggregate(**summaries).select(*relation.columns, OWNER)
+
+
+def _public_groups(room: _Lowering, relation: PerPerson) -> ibis.Table:
+    if not relation.is_public:
+        raise QuestionError("an inner GROUP BY needs people who own the rows", "SRD-Q107")
+    source = room.table(relation.source)
+    keys = {name: room.value(expression, source) for name, expression, _ in relation.keys}
+    if not relation.summaries:
+        return source.select(**keys).distinct()
+    arguments = {
+        f"{name}__": ibis.literal(1, type="int64") if expression is None else room.value(expression, source)
+        for name, _, expression, _ in relation.summaries
+    }
+    prepared = source.select(**keys, **arguments)
+    summaries = {
+        name: summarise(function, prepared[f"{name}__"], column.kind, lambda summary: summary, room.dialect)
+        for name, function, _, column in relation.summaries
+    }
+    return prepared.group_by(*keys).aggregate(**summaries).select(*relation.columns)
+
+
+def _constants(room: _Lowering, relation: Constants) -> ibis.Table:
+    known = [(value, place) for place, value in enumerate(relation.column.keys or ())]
+    table = code_table(room.dialect, relation.name, relation.column.kind, known)
+    return table.select(**{relation.name: table[f"{relation.name}_value"]})
 
 
 def _windowed(room: _Lowering, relation: Windowed) -> ibis.Table:
@@ -258,6 +285,7 @@ def _order(room: _Lowering, wanted: Iterable[tuple[Any, bool]]) -> list[Any]:
 
 _NODES: dict[type[Relation], Callable[[_Lowering, Any], ibis.Table]] = {
     Scan: _scan,
+    Constants: _constants,
     Filter: _filter,
     Project: _project,
     Join: _join,

@@ -18,7 +18,7 @@ import ibis
 from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call
 
-from .numbers import WHOLE, round_half_up, within
+from .numbers import WHOLE, kept, round_half_up, within
 from .values import Operation
 
 _SIGNED = r"[+-]?"
@@ -122,6 +122,7 @@ _CASTS: dict[tuple[Kind, str], Callable[[Any, str], Any]] = {
     (Kind.DATE, "to_text"): _date_to_text,
     (Kind.TEXT, "to_date"): lambda text, dialect: _extracted(text, _DATE, dialect).cast("date"),
     (Kind.TIMESTAMP, "to_date"): _as("date"),
+    (Kind.DATE, "to_timestamp"): _as("timestamp"),
 }
 
 
@@ -144,6 +145,61 @@ def _substring(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
     detail = call.detail or ()
     start, length = detail[0], detail[1]
     return _from(arguments[0], start) if length is None else _from_for(arguments[0], start, length)
+
+
+@ibis.udf.scalar.builtin(name="right")
+def _last(text: str, length: int) -> str:  # type: ignore[empty-body]
+    """Return the last characters of the text."""
+
+
+@ibis.udf.scalar.builtin(name="strpos")
+def _position_in(text: str, wanted: str) -> int:  # type: ignore[empty-body]
+    """Return the place of the first character of what is wanted, from 1 on; 0 if it is not there."""
+
+
+@ibis.udf.scalar.builtin(name="instr")
+def _spark_position(text: str, wanted: str) -> int:  # type: ignore[empty-body]
+    """Return the same."""
+
+
+@ibis.udf.scalar.builtin(name="replace")
+def _with_replaced(text: str, old: str, new: str) -> str:  # type: ignore[empty-body]
+    """Return the text with each of the one as the other."""
+
+
+@ibis.udf.scalar.builtin(name="split_part")
+def _part_of(text: str, separator: str, place: int) -> str:  # type: ignore[empty-body]
+    """Return the part at a place, from 1 on; nothing where there are fewer."""
+
+
+def _right(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
+    del dialect
+    return _last(arguments[0], _number(call, 0))
+
+
+def _position(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
+    """An empty text stands before everything."""
+    text, wanted = arguments[0], str(call.detail)
+    if not wanted:
+        return kept(ibis.literal(1, type="int64"), text.notnull())
+    return (_spark_position if dialect == "pyspark" else _position_in)(text, wanted).cast("int64")
+
+
+def _replace(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
+    """Cut before and after, since what is put in may be longer than what was there."""
+    del dialect
+    detail = call.detail or ()
+    old, new = str(detail[0]), str(detail[1])
+    return _from_for(_with_replaced(_from_for(arguments[0], 1, LONGEST_TEXT), old, new), 1, LONGEST_TEXT)
+
+
+def _split_part(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
+    del dialect
+    return _part_of(arguments[0], str((call.detail or ())[0]), _number(call, 1))
+
+
+def _number(call: Call, place: int) -> Any:
+    return ibis.literal((call.detail or ())[place], type="int32")
 
 
 def _concat(*texts: Any) -> Any:
@@ -169,13 +225,17 @@ def _starts_with(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
 
 
 TEXT: dict[str, Operation] = {
-    **dict.fromkeys(("to_real", "to_integer", "to_text", "to_date"), _cast),
+    **dict.fromkeys(("to_real", "to_integer", "to_text", "to_date", "to_timestamp"), _cast),
     "lower": _plain(lambda text: text.lower()),
     "upper": _plain(lambda text: text.upper()),
     "trim": lambda _call, arguments, dialect: (_duckdb_trim if dialect == "duckdb" else _trim_both)(arguments[0], " "),
     "length": _plain(lambda text: text.length().cast("int64")),
     "concat": _plain(_concat),
     "substring": _substring,
+    "right": _right,
+    "position": _position,
+    "replace": _replace,
+    "split_part": _split_part,
     "like": _like,
     "ilike": _ilike,
     "starts_with": _starts_with,

@@ -15,7 +15,7 @@ from sordino.errors import QuestionError
 
 from .expression import Expression
 from .question import Aggregate, Question
-from .relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
+from .relation import Constants, Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, UnionAll, Windowed
 from .weights import DEEPEST, LARGEST, LARGEST_TOGETHER, PLAIN, Weight, weigh
 
 _MOST_FLOORS = 110
@@ -187,6 +187,7 @@ def _windowed(counting: _Counting, relation: Windowed) -> _Read:
 
 _NODES: dict[type[Relation], Callable[[_Counting, Any], _Read]] = {
     Scan: _scan,
+    Constants: lambda _, relation: _Read({}, _plain(len(relation.column.keys or ())), 1),
     Filter: _filter,
     Project: _project,
     Join: _join,

@@ -14,7 +14,7 @@ from sordino.data.kinds import Kind
 from sordino.data.metadata import OwnedByColumn, OwnedByDay, OwnedByParent, Schema, Table
 
 from .expression import ColumnRef
-from .relation import Join, NamedExpression, PerPerson, Project, Relation, Scan, UnionAll
+from .relation import Constants, Join, NamedExpression, PerPerson, Project, Relation, Scan, UnionAll
 
 Origin = tuple[str, str]
 """A table and one of its columns."""
@@ -113,6 +113,7 @@ def _of_union(relation: UnionAll, schema: Schema) -> frozenset[str]:
 
 _OWNERS: dict[type[Relation], Callable[[Any, Schema], frozenset[str] | set[str]]] = {
     Scan: _of_scan,
+    Constants: lambda _, __: frozenset(),
     Project: lambda relation, schema: _handed_on(relation.outputs, relation.source, schema),
     PerPerson: lambda relation, schema: _handed_on(relation.keys, relation.source, schema),
     Join: _of_join,

@@ -25,10 +25,12 @@ Detail = str | tuple[Value, ...] | None
 Checked = tuple[tuple[Expression, ...], Kind, Detail]
 Check = Callable[[str, tuple[Expression, ...], Detail], Checked]
 
-DATE_PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "weekday", "day_of_year")
-DATE_TRUNCATIONS = ("year", "quarter", "month", "week", "day", "hour")
+DATE_PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "weekday", "day_of_year")
+DATE_TRUNCATIONS = ("year", "quarter", "month", "week", "day", "hour", "minute")
 MOST_VALUES = 10_000
 MOST_DAYS = 100_000
+MOST_MONTHS = 120_000
+MOST_SECONDS = 10**10
 LONGEST_TEXT = 2**31 - 1
 
 
@@ -53,7 +55,7 @@ class Rule:
 
 
 _DATES = (Kind.DATE, Kind.TIMESTAMP)
-_TIMED_UNITS = ("hour", "minute")
+_TIMED_UNITS = ("hour", "minute", "second")
 
 
 def call(operation: str, *arguments: Expression, detail: Detail = None) -> Call:
@@ -84,7 +86,7 @@ _REMEDIES = {
     Kind.BOOLEAN: "write CASE WHEN … THEN 1 ELSE 0 END",
     Kind.TEXT: "write CAST(… AS DOUBLE) if the text holds numbers",
     Kind.DATE: "write EXTRACT(… FROM …), or DATE_DIFF('day', a, b) for a number of days",
-    Kind.TIMESTAMP: "write EXTRACT(… FROM …), or CAST(… AS DATE) and a difference of dates",
+    Kind.TIMESTAMP: "write EXTRACT(… FROM …), or t1 - t2 for a number of seconds",
 }
 
 
@@ -178,6 +180,7 @@ _CASTS = {
     Kind.TEXT: "write CAST(… AS VARCHAR)",
     Kind.DATE: "write CAST(… AS DATE)",
     Kind.BOOLEAN: "write a comparison such as x = 1",
+    Kind.TIMESTAMP: "write TIMESTAMP '2026-01-31 12:00:00', or CAST(… AS TIMESTAMP) of a date",
 }
 
 
@@ -246,6 +249,47 @@ def _add_days(operation: str, arguments: tuple[Expression, ...], detail: Detail)
     raise QuestionError(f"a date can be moved by a constant number of days, at most {MOST_DAYS:,}", "SRD-Q104")
 
 
+def _shifted(most: int, *kinds: Kind) -> Rule:
+    def check(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+        match detail:
+            case (int(amount),) if not isinstance(amount, bool) and abs(amount) <= most:
+                settled = _of_kind(operation, arguments, *kinds)
+                return settled, settled[0].kind, detail
+        raise QuestionError(f"{operation} takes a constant whole number, at most {most:,}", "SRD-Q104")
+
+    return Rule(check, detailed=True)
+
+
+def _place(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    settled, _, checked = _pattern(operation, arguments, detail)
+    return settled, Kind.INTEGER, checked
+
+
+def _ending(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    match detail:
+        case (int(length),) if not isinstance(length, bool) and 0 <= length <= LONGEST_TEXT:
+            return _of_kind(operation, arguments, Kind.TEXT), Kind.TEXT, detail
+    raise QuestionError("RIGHT needs a constant length of at least 0", "SRD-Q104")
+
+
+def _replaced(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    match detail:
+        case (str(old), str(new)) if old:
+            literal(old), literal(new)
+            return _of_kind(operation, arguments, Kind.TEXT), Kind.TEXT, detail
+    raise QuestionError("REPLACE needs two constant texts, the first of them not empty", "SRD-Q104")
+
+
+def _split(operation: str, arguments: tuple[Expression, ...], detail: Detail) -> Checked:
+    match detail:
+        case (str(separator), int(place)) if separator and not isinstance(place, bool) and 1 <= place <= MOST_VALUES:
+            literal(separator)
+            return _of_kind(operation, arguments, Kind.TEXT), Kind.TEXT, detail
+    raise QuestionError(
+        f"SPLIT_PART needs a constant separator, and a constant place from 1 to {MOST_VALUES:,}", "SRD-Q104"
+    )
+
+
 RULES: dict[str, Rule] = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), Rule(_arithmetic(Kind.REAL), 2, 2)),
     "power": Rule(_power, 2, 2),
@@ -265,12 +309,20 @@ RULES: dict[str, Rule] = {
     "to_integer": _cast(Kind.INTEGER, Kind.REAL, Kind.TEXT, Kind.BOOLEAN),
     "to_text": _cast(Kind.TEXT, Kind.INTEGER, Kind.BOOLEAN, Kind.DATE),
     "to_date": _cast(Kind.DATE, Kind.TEXT, Kind.TIMESTAMP),
+    "to_timestamp": _cast(Kind.TIMESTAMP, Kind.DATE),
     **dict.fromkeys(("lower", "upper", "trim"), Rule(_taking(Kind.TEXT, Kind.TEXT))),
     "length": Rule(_taking(Kind.TEXT, Kind.INTEGER)),
     "concat": Rule(_taking(Kind.TEXT, Kind.TEXT), 2, None),
     "substring": Rule(_substring, detailed=True),
+    "right": Rule(_ending, detailed=True),
+    "position": Rule(_place, detailed=True),
+    "replace": Rule(_replaced, detailed=True),
+    "split_part": Rule(_split, detailed=True),
     "date_part": _dated(DATE_PARTS, Kind.INTEGER),
     "date_trunc": _dated(DATE_TRUNCATIONS),
     "add_days": Rule(_add_days, detailed=True),
+    "add_months": _shifted(MOST_MONTHS, *_DATES),
+    "add_seconds": _shifted(MOST_SECONDS, Kind.TIMESTAMP),
     "days_between": Rule(_taking(Kind.DATE, Kind.INTEGER), 2, 2),
+    "seconds_between": Rule(_taking(Kind.TIMESTAMP, Kind.INTEGER), 2, 2),
 }

@@ -80,6 +80,8 @@ class Options:
     groups: int | None = None
     rows: int | None = None
     rows_per_group: int | None = None
+    public_groups: bool = False
+    """Whether the groups must be known beforehand."""
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,19 @@
 """What is known about an expression from what is known about its columns: kind, range, keys, whether NULL can be.
 
-A range is only ever used to clip the *final* expression, so a wrong one would cost accuracy, never privacy. It is exact
-all the same: interval arithmetic on fractions.
+A range is only ever used to clip the *final* expression, and to list whole numbers as keys, so a wrong one would cost
+accuracy, never privacy. It is exact all the same: interval arithmetic on fractions.
 
 Keys are known for a column that declares them; for whatever is true or false; for the month, quarter, weekday and hour
 of a date; for constants; and for CASE and COALESCE whose every branch has keys: they stand in the question's own text,
-so they are public. NULL is not among such keys: rows whose key is NULL are left out, unless the column declares NULL.
-COALESCE hands on the NULL of its last branch alone.
+so they are public; and for few whole numbers computed from bounded ones (``FLOOR(age / 10) * 10``). NULL is not among
+such keys: rows whose key is NULL are left out, unless the column declares NULL. COALESCE hands on the NULL of its last
+branch alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -36,6 +37,7 @@ _PART_ENDS: dict[object, tuple[int, int]] = {
     "day": (1, 31),
     "hour": (0, 23),
     "minute": (0, 59),
+    "second": (0, 59),
     "weekday": (1, 7),
     "day_of_year": (1, 366),
 }
@@ -88,6 +90,8 @@ class _Known:
     span: Span
     keys: tuple[KeyValue, ...] | None
     nullable: bool
+    numbers: tuple[Fraction, ...] | None = None
+    """All numbers that it can be, where arithmetic on few whole numbers gives them."""
 
 
 _SpanRule = Callable[[Call, list[_Known]], Span]
@@ -109,7 +113,11 @@ def _known(expression: Expression, columns: Mapping[str, Column]) -> _Known:
     span = ANY if rule is None else rule(expression, parts)
     nullable = _NULLABLE.get(expression.operation, _any_nullable)(expression, parts)
     overflows = expression.operation in _ARITHMETIC and None in (span.range, *(part.span.range for part in parts))
-    return _Known(expression.kind, span, _keys(expression, parts), nullable or overflows)
+    known = _Known(expression.kind, span, _keys(expression, parts), nullable or overflows)
+    numbers = _numbers(expression, parts)
+    if numbers is None and known.keys is not None and expression.kind is Kind.INTEGER:
+        numbers = tuple(Fraction(key) for key in known.keys if isinstance(key, int))
+    return replace(known, numbers=numbers)
 
 
 def _literal(constant: Literal) -> _Known:
@@ -128,6 +136,9 @@ def _keys(expression: Call, parts: list[_Known]) -> tuple[KeyValue, ...] | None:
     if expression.operation == "date_part" and expression.detail in _KEYED_PARTS:
         low, high = _PART_ENDS[expression.detail]
         return tuple(range(low, high + 1))
+    whole = _whole_keys(expression, parts)
+    if whole is not None:
+        return whole
     branches = _BRANCHES.get(expression.operation)
     if branches is None or not expression.kind.can_be_key:
         return None
@@ -136,6 +147,89 @@ def _keys(expression: Call, parts: list[_Known]) -> tuple[KeyValue, ...] | None:
     if expression.operation == "coalesce":
         known = [_without_null(part) for part in known[:-1]] + known[-1:]
     return _united_keys(known)
+
+
+def _whole_keys(expression: Call, parts: list[_Known]) -> tuple[KeyValue, ...] | None:
+    """Return all whole numbers that a rounding of a bounded number can give, and what arithmetic makes of them.
+
+    A row whose stored value lies outside of the declared bounds has none of these keys, and is left out.
+    """
+    operation, first = expression.operation, parts[0]
+    if operation in _ROUNDINGS and first.numbers is None:
+        return _numbered(_SPANS[operation](expression, parts))
+    if operation in (*_ROUNDINGS, "to_integer") and first.numbers is not None:
+        return _different(_ROUNDED[operation](number) for number in first.numbers)
+    if operation == "to_integer" and first.kind is Kind.REAL:
+        return _remainders(expression.arguments[0], first.span)
+    return None
+
+
+def _remainders(node: Expression, known: Span) -> tuple[KeyValue, ...] | None:
+    """Return all remainders by a constant whole number."""
+    divisor = node.arguments[1] if isinstance(node, Call) and node.operation == "modulo" else None
+    if (
+        not isinstance(divisor, Literal)
+        or not isinstance(divisor.value, int)
+        or not 0 < abs(divisor.value) <= _MOST_NUMBERED
+    ):
+        return None
+    most = abs(divisor.value) - 1
+    return tuple(range(0 if known.low >= 0 else -most, most + 1))
+
+
+def _numbers(expression: Call, parts: list[_Known]) -> tuple[Fraction, ...] | None:
+    """Return all numbers that arithmetic with one constant makes of the whole numbers that it can be applied to."""
+    if expression.operation not in _BY_CONSTANT or len(parts) != 2:
+        return None
+    left, right = (_listed(part) for part in parts)
+    constant = [isinstance(each, Literal) for each in expression.arguments]
+    if left is None or right is None or not any(constant):
+        return None
+    results = (_BY_CONSTANT[expression.operation](a, b) for a in left for b in right)
+    return tuple(sorted({each for each in results if each is not None}))
+
+
+def _listed(part: _Known) -> tuple[Fraction, ...] | None:
+    """Return the numbers that a part can be: those it is known to be, or the whole ones within its bounds."""
+    if part.numbers is not None:
+        return part.numbers
+    if part.span.low == part.span.high:
+        return (Fraction(part.span.low),)
+    if part.kind is not Kind.INTEGER:
+        return None
+    numbered = _numbered(part.span)
+    return None if numbered is None else tuple(Fraction(each) for each in numbered)  # type: ignore[arg-type]
+
+
+def _numbered(span: Span) -> tuple[KeyValue, ...] | None:
+    known = span.range
+    if known is None or known.high - known.low >= _MOST_NUMBERED:
+        return None
+    return tuple(range(math.ceil(known.low), math.floor(known.high) + 1)) or None
+
+
+def _different(numbers: Iterable[int]) -> tuple[KeyValue, ...]:
+    return tuple(dict.fromkeys(numbers))
+
+
+_MOST_NUMBERED = 1_000
+"""How many whole numbers are listed as keys; of more than that, keys are selected privately."""
+_ROUNDINGS = ("floor", "ceil", "round")
+_ROUNDED: dict[str, Callable[[Fraction], int]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": spans.round_half_up,
+    "to_integer": spans.round_half_up,
+}
+_BY_CONSTANT: dict[str, Callable[[Fraction, Fraction], Fraction | None]] = {
+    "add": lambda a, b: a + b,
+    "subtract": lambda a, b: a - b,
+    "multiply": lambda a, b: a * b,
+    "divide": lambda a, b: a / b if b else None,
+    "modulo": lambda a, b: (abs(a) % abs(b)) * (1 if a >= 0 else -1) if b else None,
+    "least": min,
+    "greatest": max,
+}
 
 
 def _without_null(part: _Known) -> _Known:
@@ -251,7 +345,7 @@ _NULLABLE: dict[str, _NullRule] = {
     **dict.fromkeys(
         ("to_real", "to_integer", "to_date"), lambda _, parts: parts[0].nullable or parts[0].kind is Kind.TEXT
     ),
-    **dict.fromkeys(("power", "nullif", "add_days"), lambda *_: True),
+    **dict.fromkeys(("power", "nullif", "add_days", "add_months", "add_seconds"), lambda *_: True),
     "is_null": lambda *_: False,
 }
 

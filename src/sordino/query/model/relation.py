@@ -109,6 +109,24 @@ class Scan(Relation):
 
 
 @dataclass(frozen=True)
+class Constants(Relation):
+    """A column of constants that stand in the question's text (``UNNEST(['a', 'b'])``): public, one row for each."""
+
+    name: str
+    column: Column
+    """Its keys are the constants, all of them different."""
+
+    def behind(self, _: str) -> Behind:
+        """Return nothing: its column begins here."""
+        return ()
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """What is known about the one column."""
+        return MappingProxyType({self.name: self.column})
+
+
+@dataclass(frozen=True)
 class _OneInput(Relation):
     """What nodes above one relation share."""
 
@@ -241,10 +259,11 @@ class PerPerson(_OneInput):
     """An inner GROUP BY whose keys include the owner: each person's rows are summarised by themselves.
 
     Sums are of whole steps of 2^-20, so that no order of summation matters. Not under row-level privacy.
+    Of a public relation: its groups, which speak about nobody, and have no owner among their keys.
     """
 
     keys: tuple[NamedExpression, ...]
-    """One of them is a column that holds the owner."""
+    """One of them is a column that holds the owner, if there are owners."""
     summaries: tuple[Summary, ...]
 
     @property

@@ -87,9 +87,13 @@ _CUT = 3
 _REPEATS = {
     **dict.fromkeys(("divide", "sqrt", "ln", "nullif", "is_null", "coalesce"), 2),
     **dict.fromkeys(("modulo", "exp", "floor", "ceil", "round", "to_integer", "add_days"), 3),
+    "add_seconds": 4,
+    **dict.fromkeys(("add_months", "seconds_between"), 6),
     "power": 40,
 }
-_OF_ANY_KIND = frozenset({"divide", "sqrt", "ln", "exp", "power", "nullif", "add_days"})
+_OF_ANY_KIND = frozenset(
+    {"divide", "sqrt", "ln", "exp", "power", "nullif", "add_days", "add_months", "add_seconds", "seconds_between"}
+)
 """What repeats its arguments also if they are not reals."""
 _CUTTING = frozenset({"multiply", "divide", "modulo", "power", "sqrt", "exp", "ln"})
 """What may have to cut results of arithmetic, which can become too large or too small."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
 from sqlglot import exp
 
-from sordino.data.kinds import Kind
+from sordino.data.kinds import Kind, Range
 from sordino.data.metadata import Schema
 from sordino.query.model.expression import ColumnRef, Expression, Literal
 from sordino.query.model.lineage import owners
@@ -17,12 +18,12 @@ from sordino.query.model.operations import call, is_numeric
 from sordino.query.model.question import Aggregate, Function
 from sordino.query.model.ranges import derive
 
+from .arguments import taking, whole_constant
 from .calls import AggregateCall
-from .functions import taking, whole_constant
 from .grouped import GroupedReader
 from .refusals import refuse
 from .scope import Scope
-from .summary import argument_of, condition_of, counts_all, no_distinct, where
+from .summary import argument_of, bounded, condition_of, counts_all, no_distinct, number_of, unbounded, where
 
 _MOST_BINS = 10_000
 _MOST_QUANTILES = 100
@@ -58,24 +59,18 @@ class OutputReader(GroupedReader):
 
     def number(self, called: AggregateCall, node: exp.Expr) -> Expression:
         """Return an argument that must be a number, NULL where the call's FILTER does not hold."""
-        value = self.rows.read(node)
+        value = number_of(bounded(called, self.rows, self.rows.read(node), by_row=self.schema.by_row))
         is_numeric(value.kind, called.name)
         return where(called, self.rows, value)
 
 
 def _count(reader: OutputReader, called: AggregateCall) -> Expression:
+    if not reader.schema.by_row:
+        unbounded(called)
+    elif derive(bounded(called, reader.rows, literal(1), by_row=True), {}).range != Range.of(1, 1):
+        unbounded(called)  # each row counts once
     if counts_all(called, reader.rows):
-        if reader.key_table:
-            raise refuse(
-                "COUNT(*) would count one row for a key that has none",
-                "count a column of the private table: COUNT(p.x)",
-                "SRD-Q106",
-            )
-        return (
-            reader.add("count_rows")
-            if called.where is None
-            else reader.add("count", where(called, reader.rows, literal(1)))
-        )
+        return _rows(reader, called)
     argument = argument_of(called, reader.rows)
     if not called.distinct:
         return reader.add("count", argument)
@@ -83,6 +78,67 @@ def _count(reader: OutputReader, called: AggregateCall) -> Expression:
     if isinstance(argument, ColumnRef) and argument.name in held:
         return reader.add("count_people")
     return reader.add("count_distinct", argument)
+
+
+def _rows(reader: OutputReader, called: AggregateCall) -> Expression:
+    if reader.key_table:
+        raise refuse(
+            "COUNT(*) would count one row for a key that has none",
+            "count a column of the private table: COUNT(p.x)",
+            "SRD-Q106",
+        )
+    if called.where is None:
+        return reader.add("count_rows")
+    return reader.add("count", where(called, reader.rows, literal(1)))
+
+
+def _sum(reader: OutputReader, called: AggregateCall) -> Expression:
+    """Add up; of what is the same number wherever it is not missing (SUM(1), SUM(CASE WHEN c THEN 1 END)), count."""
+    no_distinct(called)
+    (node,) = taking(called.name, list(called.arguments), 1, 1)
+    value = reader.number(called, node)
+    known = derive(value, reader.scope.relation.columns)
+    if known.range is None or known.range.low != known.range.high or not known.range.low:
+        return reader.add("sum", value)
+    counted = reader.add("count", value) if known.nullable else _rows(reader, replace(called, where=None))
+    amount = known.range.low
+    if amount == 1:
+        return counted
+    times = literal(int(amount) if amount.denominator == 1 else float(amount))
+    return call("multiply", counted, times)
+
+
+def _of_sample(function: Function, count: int) -> Callable[[OutputReader, AggregateCall], Expression]:
+    """Estimate for a sample: the population's variance, by n / (n − 1), where n is noisy, too."""
+
+    def read(reader: OutputReader, called: AggregateCall) -> Expression:
+        no_distinct(called)
+        nodes = taking(called.name, list(called.arguments), count, count)
+        values = [reader.number(called, node) for node in nodes]
+        if count == 2:
+            values = [_beside(reader, *values), _beside(reader, values[1], values[0])]
+        rows = reader.add("count", values[0])
+        others = call("nullif", call("greatest", call("subtract", rows, literal(1)), literal(0)), literal(0))
+        return call("multiply", reader.add(function, *values), call("divide", rows, others))
+
+    return read
+
+
+def _deviation_of_sample(reader: OutputReader, called: AggregateCall) -> Expression:
+    return call("sqrt", _of_sample("variance", 1)(reader, called))
+
+
+def _equal_quantiles(reader: OutputReader, called: AggregateCall) -> Expression:
+    """APPROX_QUANTILES(x, 4): the least, the quartiles, and the greatest."""
+    no_distinct(called)
+    node, wanted = taking(called.name, list(called.arguments), 2, 2)
+    count = whole_constant(called.name, reader.rows, wanted)
+    if not 1 <= count < _MOST_QUANTILES:
+        raise refuse(
+            f"{called.name} divides into 1 to {_MOST_QUANTILES - 1} parts", "write APPROX_QUANTILES(x, 4)", "SRD-Q104"
+        )
+    fractions = tuple(Fraction(place, count) for place in range(count + 1))
+    return reader.add("quantile", reader.number(called, node), parameters=fractions, listed=True)
 
 
 def _count_if(reader: OutputReader, called: AggregateCall) -> Expression:
@@ -215,7 +271,7 @@ AGGREGATES: dict[str, Callable[[OutputReader, AggregateCall], Expression]] = {
     "COUNT_IF": _count_if,
     "COUNTIF": _count_if,
     "COUNT_PEOPLE": _count_people,
-    "SUM": _of_numbers("sum", 1),
+    "SUM": _sum,
     "AVG": _of_numbers("mean", 1),
     "MEAN": _of_numbers("mean", 1),
     "VARIANCE": _of_numbers("variance", 1),
@@ -224,6 +280,10 @@ AGGREGATES: dict[str, Callable[[OutputReader, AggregateCall], Expression]] = {
     "STDDEV_POP": _of_numbers("deviation", 1),
     "MIN": _of_numbers("minimum", 1),
     "MAX": _of_numbers("maximum", 1),
+    "VAR_SAMP": _of_sample("variance", 1),
+    "STDDEV_SAMP": _deviation_of_sample,
+    "COVAR_SAMP": _of_sample("covariance", 2),
+    "APPROX_QUANTILES": _equal_quantiles,
     "COVAR_POP": _of_numbers("covariance", 2),
     "CORR": _of_numbers("correlation", 2),
     "MEDIAN": _median,

@@ -18,10 +18,13 @@ from sordino.query.model.literals import as_kind, is_null, literal, number
 from sordino.query.model.operations import call
 from sordino.query.model.ranges import derive
 
-from .calls import AGGREGATE_NAMES
-from .dates import date_part, days_of, moved, sum_or_date
-from .functions import FUNCTIONS
+from .calls import AGGREGATE_NAMES, SYNONYMS
+from .comparing import alike, alike_to_all
+from .constants import computed
+from .dates import date_part, interval_of, moved, sum_or_date
+from .functions import FUNCTIONS, clip
 from .refusals import only, refuse, refused_node, unknown_function
+from .rounding import at_digit, whole_quotient
 from .scope import Scope
 
 
@@ -46,7 +49,7 @@ class Reader:
 
     def function(self, name: str, arguments: list[exp.Expr]) -> Expression:
         """Return what a function's call stands for; `name` is in upper case."""
-        if name in AGGREGATE_NAMES:
+        if name in AGGREGATE_NAMES or name in SYNONYMS:
             raise refuse(
                 f"{name} is an aggregate and cannot stand here",
                 "aggregates go into SELECT, HAVING and ORDER BY, and never into each other",
@@ -59,6 +62,10 @@ class Reader:
     def known(self, expression: Expression) -> Column | None:
         """Return what is known about a value of a row; None where values of answers are spoken of."""
         return derive(expression, self.scope.relation.columns)
+
+    def clipped(self, value: Expression, low: Expression, high: Expression) -> Expression:
+        """Return the value between two ends; what is missing stays missing."""
+        return clip(value, low, high, self.known(value))
 
     def condition(self, node: exp.Expr) -> Expression:
         """Return an expression that is true or false."""
@@ -106,10 +113,37 @@ def _binary(operation: str) -> Callable[[Reader, exp.Expr], Expression]:
 
 def _comparison(operation: str) -> Callable[[Reader, exp.Expr], Expression]:
     def read(reader: Reader, node: exp.Expr) -> Expression:
-        left, right = reader.read(node.this), reader.read(node.expression)
+        left, right = _sides(reader, node.this, node.expression)
         if is_null(left) or is_null(right):
             raise QuestionError("a comparison with NULL is never true; write IS NULL or IS NOT NULL", "SRD-Q104")
-        return call(operation, left, right)
+        return call(operation, *alike(left, right))
+
+    return read
+
+
+def _sides(reader: Reader, left: exp.Expr, right: exp.Expr) -> tuple[Expression, Expression]:
+    """Return both sides of a comparison; an interval is read as the difference beside it is counted."""
+    if isinstance(right, exp.Interval):
+        value = reader.read(left)
+        return value, interval_of(right).beside(value)
+    if isinstance(left, exp.Interval):
+        value = reader.read(right)
+        return interval_of(left).beside(value), value
+    return reader.read(left), reader.read(right)
+
+
+def _same(*, same: bool) -> Callable[[Reader, exp.Expr], Expression]:
+    """IS [NOT] DISTINCT FROM: NULL is like NULL, and unlike everything else."""
+
+    def read(reader: Reader, node: exp.Expr) -> Expression:
+        left, right = alike(reader.read(node.this), reader.read(node.expression))
+        missing = [call("is_null", each) for each in (left, right)]
+        if is_null(left) or is_null(right):
+            found = missing[0] if is_null(right) else missing[1]
+        else:
+            there = [call("not", each) for each in missing]
+            found = call("or", call("and", *missing), call("and", *there, call("equal", left, right)))
+        return found if same else call("not", found)
 
     return read
 
@@ -119,9 +153,9 @@ def _chained(operation: str, kind: type[exp.Expr]) -> Callable[[Reader, exp.Expr
 
 
 def _between(reader: Reader, node: exp.Expr) -> Expression:
-    value = reader.read(node.this)
-    low, high = reader.read(node.args["low"]), reader.read(node.args["high"])
-    return call("and", call("greater_equal", value, low), call("less_equal", value, high))
+    above, low = _sides(reader, node.this, node.args["low"])
+    below, high = _sides(reader, node.this, node.args["high"])
+    return call("and", call("greater_equal", *alike(above, low)), call("less_equal", *alike(below, high)))
 
 
 def _member(reader: Reader, node: exp.Expr) -> Expression:
@@ -129,10 +163,21 @@ def _member(reader: Reader, node: exp.Expr) -> Expression:
     members = [reader.read(member) for member in node.expressions]
     if not members or not all(isinstance(member, Literal) for member in members):
         raise refuse("IN needs a list of constants", "write x = a OR x = b", "SRD-Q104")
-    values = tuple(cast(Literal, member).value for member in members)
-    if None in values:
+    if any(is_null(member) for member in members):
         raise refuse("NULL in a list is equal to nothing", "leave it out, and write OR x IS NULL", "SRD-Q104")
-    return call("in", value, detail=values)
+    value, listed = alike_to_all(value, [cast(Literal, member) for member in members])
+    return call("in", value, detail=tuple(member.value for member in listed))
+
+
+def _any(reader: Reader, node: exp.Expr) -> Expression:
+    """``x = ANY (ARRAY['a', 'b'])`` is another word for IN."""
+    wanted = node.expression
+    if isinstance(wanted, exp.Any):
+        listed = wanted.this.unnest() if isinstance(wanted.this, exp.Paren) else wanted.this
+        if not isinstance(listed, exp.Array | exp.Tuple):
+            raise refused_node(wanted)
+        return _member(reader, exp.In(this=node.this, expressions=listed.expressions))
+    return _comparison("equal")(reader, node)
 
 
 def _is(reader: Reader, node: exp.Expr) -> Expression:
@@ -161,7 +206,11 @@ def _case(reader: Reader, node: exp.Expr) -> Expression:
     parts: list[Expression] = []
     for branch in node.args["ifs"]:
         only(branch, "this", "true")
-        test = reader.condition(branch.this) if compared is None else call("equal", compared, reader.read(branch.this))
+        test = (
+            reader.condition(branch.this)
+            if compared is None
+            else call("equal", *alike(compared, reader.read(branch.this)))
+        )
         parts += [test, reader.read(branch.args["true"])]
     default = node.args.get("default")
     return call("case", *parts, literal(None) if default is None else reader.read(default))
@@ -173,19 +222,39 @@ def _if(reader: Reader, node: exp.Expr) -> Expression:
 
 def _cast(reader: Reader, node: exp.Expr) -> Expression:
     target = node.args["to"]
+    if target.this in _DECIMALS:
+        return _decimal(reader.read(node.this), target)
     kind = _TYPES.get(str(target.args.get("kind") or getattr(target.this, "name", "")).upper())
     if kind is None or target.expressions:
         raise refuse(
-            "casts are possible to DOUBLE, BIGINT, VARCHAR and DATE",
-            "for decimals write ROUND(x, 2), for timestamps TIMESTAMP '2026-01-31 12:00:00'",
+            "casts are possible to DOUBLE, BIGINT, DECIMAL(p, s), VARCHAR, DATE and TIMESTAMP",
+            "write one of these, or compare instead",
             "SRD-Q104",
         )
     value = as_kind(reader.read(node.this), kind)
     if value.kind is kind:
         return value
-    if kind not in _CASTS:
+    if kind not in _CASTS or (kind is Kind.TIMESTAMP and value.kind is not Kind.DATE):
         raise refuse(f"only a constant can be cast to {kind.value}", "compare instead", "SRD-Q104")
     return call(_CASTS[kind], value)
+
+
+_DECIMALS = (exp.DataType.Type.DECIMAL, exp.DataType.Type.BIGDECIMAL)
+_MOST_DIGITS = 15
+
+
+def _decimal(value: Expression, target: exp.Expr) -> Expression:
+    """A decimal of s digits behind the point is a real that is rounded to them; without (p, s) it is as it is."""
+    number_of = as_kind(value, Kind.REAL)
+    if number_of.kind not in (Kind.INTEGER, Kind.REAL):
+        number_of = call("to_real", number_of)
+    sizes = [str(each.this) for each in target.expressions]
+    if not sizes:
+        return number_of if number_of.kind is Kind.REAL else call("to_real", number_of)
+    digits = int(sizes[1]) if len(sizes) == 2 and sizes[1].isdecimal() else 0
+    if digits > _MOST_DIGITS or len(sizes) > 2:
+        raise refuse("a decimal has 15 digits behind the point at most", "write CAST(x AS DECIMAL(10, 2))", "SRD-Q104")
+    return at_digit(number_of, digits, lambda each: call("round", each), "DECIMAL")
 
 
 _TYPES = {
@@ -196,7 +265,13 @@ _TYPES = {
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "TIMESTAMPTZ", "DATETIME"), Kind.TIMESTAMP),
     "BOOLEAN": Kind.BOOLEAN,
 }
-_CASTS = {Kind.REAL: "to_real", Kind.INTEGER: "to_integer", Kind.TEXT: "to_text", Kind.DATE: "to_date"}
+_CASTS = {
+    Kind.REAL: "to_real",
+    Kind.INTEGER: "to_integer",
+    Kind.TEXT: "to_text",
+    Kind.DATE: "to_date",
+    Kind.TIMESTAMP: "to_timestamp",
+}
 
 
 def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
@@ -204,9 +279,9 @@ def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
         if sign > 0 and _is_long(node, exp.Add):
             return _balanced("add", [reader.read(part) for part in chain(node, exp.Add)])
         if isinstance(node.expression, exp.Interval):
-            return moved(reader.read(node.this), sign * days_of(node.expression))
+            return moved(reader.read(node.this), interval_of(node.expression).times(sign))
         if sign > 0 and isinstance(node.this, exp.Interval):
-            return moved(reader.read(node.expression), days_of(node.this))
+            return moved(reader.read(node.expression), interval_of(node.this))
         return sum_or_date(sign, reader.read(node.this), reader.read(node.expression))
 
     return read
@@ -215,7 +290,16 @@ def _shifted(sign: int) -> Callable[[Reader, exp.Expr], Expression]:
 def _product(reader: Reader, node: exp.Expr) -> Expression:
     if _is_long(node, exp.Mul, _LONG_PRODUCT):
         return _balanced("multiply", [reader.read(part) for part in chain(node, exp.Mul)])
-    return call("multiply", reader.read(node.this), reader.read(node.expression))
+    return computed("multiply", reader.read(node.this), reader.read(node.expression))
+
+
+def _quotient(reader: Reader, node: exp.Expr) -> Expression:
+    return computed("divide", reader.read(node.this), reader.read(node.expression))
+
+
+def _called(name: str, *parts: str) -> Callable[[Reader, exp.Expr], Expression]:
+    """Return how a function is read that the parser knows by a form of its own, such as SUBSTRING(x FROM 1 FOR 2)."""
+    return lambda reader, node: reader.function(name, [node.args[part] for part in parts if node.args.get(part)])
 
 
 _LONG = 8
@@ -236,7 +320,7 @@ def _balanced(operation: str, parts: list[Expression]) -> Expression:
     if len(parts) == 1:
         return parts[0]
     middle = (len(parts) + 1) // 2
-    return call(operation, _balanced(operation, parts[:middle]), _balanced(operation, parts[middle:]))
+    return computed(operation, _balanced(operation, parts[:middle]), _balanced(operation, parts[middle:]))
 
 
 _BOTH = ("this", "expression")
@@ -253,11 +337,14 @@ NODES: dict[type[exp.Expr], Entry] = {
     exp.Add: (_BOTH, _shifted(1)),
     exp.Sub: (_BOTH, _shifted(-1)),
     exp.Mul: (_BOTH, _product),
-    exp.Div: ((*_BOTH, "typed", "safe"), _binary("divide")),
+    exp.Div: ((*_BOTH, "typed", "safe"), _quotient),
+    exp.IntDiv: (_BOTH, lambda reader, node: whole_quotient(reader.read(node.this), reader.read(node.expression))),
     exp.Mod: (_BOTH, _binary("modulo")),
     exp.Pow: (_BOTH, _binary("power")),
     exp.DPipe: ((*_BOTH, "safe"), _chained("concat", exp.DPipe)),
-    exp.EQ: (_BOTH, _comparison("equal")),
+    exp.EQ: (_BOTH, _any),
+    exp.NullSafeEQ: (_BOTH, _same(same=True)),
+    exp.NullSafeNEQ: (_BOTH, _same(same=False)),
     exp.NEQ: (_BOTH, _comparison("not_equal")),
     exp.LT: (_BOTH, _comparison("less")),
     exp.LTE: (_BOTH, _comparison("less_equal")),
@@ -275,6 +362,8 @@ NODES: dict[type[exp.Expr], Entry] = {
     exp.If: (("this", "true", "false"), _if),
     exp.Cast: (("this", "to", "safe"), _cast),
     exp.TryCast: (("this", "to", "safe", "requires_string"), _cast),
+    exp.Substring: (("this", "start", "length"), _called("SUBSTRING", "this", "start", "length")),
+    exp.StrPosition: (("this", "substr"), _called("STRPOS", "this", "substr")),
     exp.Extract: (_BOTH, lambda reader, node: date_part(node.this, reader.read(node.expression))),
 }
 """Class of node → (what it may say, how it is read)."""

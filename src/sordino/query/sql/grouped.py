@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from sordino.data.kinds import Kind
 from sordino.data.metadata import Column
 from sordino.errors import QuestionError
-from sordino.query.model.expression import ColumnRef, Expression, Literal
+from sordino.query.model.expression import Call, ColumnRef, Expression, Literal
+from sordino.query.model.operations import call
 
 from .calls import AggregateCall, aggregate_call
 from .expression import Reader
@@ -63,7 +65,7 @@ class GroupedReader(Reader):
     def _key(self, node: exp.Expr) -> Expression | None:
         """Return the key that the node repeats, if it does."""
         try:
-            expression = self.rows.read(node)
+            expression = as_key(self.rows.read(node))
         except QuestionError:
             return None  # what is wrong with it is found again, and said, when its parts are read
         if isinstance(expression, Literal):
@@ -74,7 +76,26 @@ class GroupedReader(Reader):
 def group_keys(nodes: list[exp.Expr], select: exp.Select, scope: Scope) -> list[Expression]:
     """Return the different expressions that the nodes of a GROUP BY stand for, in order."""
     reader = Reader(scope)
-    return list(dict.fromkeys(reader.read(_resolved(node, select, scope)) for node in nodes))
+    return list(dict.fromkeys(as_key(reader.read(_resolved(node, select, scope))) for node in nodes))
+
+
+_WHOLE = frozenset({"add", "subtract", "multiply", "modulo", "negate", "abs", "least", "greatest"})
+"""What gives whole numbers of whole numbers."""
+
+
+def as_key(expression: Expression) -> Expression:
+    """Return arithmetic on whole numbers (``FLOOR(x / 10) * 10``, ``n % 2``) as the whole number that it is."""
+    if expression.kind is Kind.REAL and isinstance(expression, Call) and _is_whole(expression):
+        return call("to_integer", expression)
+    return expression
+
+
+def _is_whole(node: Expression) -> bool:
+    if node.kind is Kind.INTEGER:
+        return True
+    if isinstance(node, Literal):
+        return isinstance(node.value, float) and node.value.is_integer()
+    return isinstance(node, Call) and node.operation in _WHOLE and all(map(_is_whole, node.arguments))
 
 
 def refuse_real(key: Expression) -> None:

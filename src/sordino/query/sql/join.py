@@ -12,20 +12,20 @@ from sqlglot import exp
 from sordino.data.kinds import Kind
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
-from sordino.query.model.expression import Expression
+from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.lineage import owners, same_owner
+from sordino.query.model.literals import literal
 from sordino.query.model.operations import call
 from sordino.query.model.relation import Filter, Join, Relation
 
 from .expression import Reader, chain
 from .refusals import only, refuse, refuse_where_days_are_units
-from .scope import Scope, Visible, unique_name
+from .scope import Scope, Visible, computed, unique_name
 
 Pair = tuple[str, str]
 How = Literal["inner", "left"]
 
 _REFUSED_SIDES = {
-    "RIGHT": ("RIGHT JOIN is not possible", "swap the two tables and write LEFT JOIN"),
     "FULL": ("FULL JOIN is not possible", "ask with a LEFT JOIN, or put both tables together by UNION ALL"),
 }
 _REFUSED_KINDS = {
@@ -41,6 +41,8 @@ _REFUSED_METHODS = {
 
 def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
     """Return the scope of the join that `node` asks for."""
+    if str(node.args.get("side") or "").upper() == "RIGHT":
+        return joined(right, left, turned(node), schema)
     how = how_of(node)
     shared = sorted(left.qualifiers & right.qualifiers)
     if shared:
@@ -55,6 +57,11 @@ def joined(left: Scope, right: Scope, node: exp.Join, schema: Schema) -> Scope:
     if how == "left":
         raise refuse("a LEFT JOIN's ON may hold equalities and conditions on the right side", "move the rest to WHERE")
     return scope.with_relation(filtered(relation, [*map(Reader(scope).condition, condition.remaining)]))
+
+
+def turned(node: exp.Join) -> exp.Join:
+    """Return a RIGHT JOIN as the LEFT JOIN of its sides the other way round."""
+    return exp.Join(**{**node.args, "side": "LEFT"})
 
 
 def how_of(node: exp.Join) -> How:
@@ -239,14 +246,44 @@ Joined = tuple[Scope, list[exp.Expr]]
 
 
 def is_comma(join: exp.Join) -> bool:
-    """Whether the join says nothing about how."""
-    return not any(value for name, value in join.args.items() if name != "this")
+    """Whether the join says nothing about how: a comma, or CROSS JOIN."""
+    said = {name for name, value in join.args.items() if value and name != "this"}
+    return not said or (said == {"kind"} and str(join.args["kind"]).upper() == "CROSS")
+
+
+def crossed(left: Scope, right: Scope, schema: Schema) -> Scope:
+    """Return each row with each public row: joined on a column that is 1 everywhere, so cut like every join."""
+    if not left.relation.is_public and not right.relation.is_public:
+        here, there = (min(side.qualifiers, default="a")[:60] for side in (left, right))
+        raise refuse(
+            f"two private tables are joined person by person, and nothing leads from {here!r} to {there!r}",
+            f"write FROM {here} JOIN {there} ON {here}.x = {there}.x with the person's column of each side",
+        )
+    if schema.by_row and not (left.relation.is_public and right.relation.is_public):
+        raise refuse(
+            "a CROSS JOIN makes many rows of one, which is not possible where single rows are protected",
+            "join on a column, or ask once for each public row",
+            "SRD-Q105",
+        )
+    name = unique_name("one", {*left.relation.columns, *right.relation.columns})
+    sides = [side.with_relation(_with_one(side.relation, name)) for side in (left, right)]
+    relation, names, swapped = _joined_relations(sides[0], sides[1], ((name, name),), "inner", schema)
+    return Scope(relation, both_sides(sides[0], sides[1], names, swapped, frozenset()))
+
+
+def _with_one(relation: Relation, name: str) -> Relation:
+    kept: list[Expression] = [ColumnRef(column.kind, each) for each, column in relation.columns.items()]
+    return computed(relation, [*relation.columns, name], [*kept, literal(1)])
 
 
 def comma_joined(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr], schema: Schema) -> Joined:
     """Join the tables that wait to the rows, each as soon as an equality leads to it."""
     while waiting:
-        source, equalities = _next(scope, waiting, conditions)
+        found = _next(scope, waiting, conditions)
+        if found is None:
+            scope, waiting = crossed(scope, waiting[0], schema), waiting[1:]
+            continue
+        source, equalities = found
         on = reduce(lambda left, right: exp.And(this=left, expression=right), (each.copy() for each in equalities))
         scope = joined(scope, source, exp.Join(on=on), schema)
         waiting = [other for other in waiting if other is not source]
@@ -254,15 +291,11 @@ def comma_joined(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr],
     return scope, conditions
 
 
-def _next(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr]) -> tuple[Scope, list[exp.Expr]]:
-    """Return the first table that equalities join to the rows, and these."""
+def _next(scope: Scope, waiting: list[Scope], conditions: list[exp.Expr]) -> tuple[Scope, list[exp.Expr]] | None:
+    """Return the first table that equalities join to the rows, and these; None if none does."""
     for source in waiting:
         equalities = [part for part in conditions if equality(scope, source, part) is not None]
         if equalities:
             return source, equalities
     _refuse_unknown(conditions, scope, *waiting)
-    here, there = (min(side.qualifiers, default="a")[:60] for side in (scope, waiting[0]))
-    raise refuse(
-        f"tables after a comma in FROM are joined by equalities in WHERE, and none of them leads to {there!r}",
-        f"write FROM {here} JOIN {there} ON {here}.x = {there}.x",
-    )
+    return None

@@ -1,5 +1,7 @@
 """Keys from a public table: ``FROM keys AS k LEFT JOIN private AS p ON k.x = p.x GROUP BY k.x``.
 
+So does ``FROM private RIGHT JOIN keys``, and a list of constants stands for such a table: ``UNNEST(['a', 'b']) AS k``.
+
 The question is about the private side; its groups are those that the public side lists, all of them, always. In SQL a
 key that is listed twice would count twice; here each counts once.
 
@@ -16,13 +18,13 @@ from sqlglot import exp
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import Call, ColumnRef, Expression
-from sordino.query.model.question import Aggregate, KeyTable
+from sordino.query.model.question import Aggregate, Key, KeyTable
 from sordino.query.model.ranges import derive
-from sordino.query.model.relation import Project, Relation
+from sordino.query.model.relation import Constants, Project, Relation
 
 from .context import Context
 from .grouped import group_keys
-from .join import JoinCondition, both_sides, how_of, join_relations, read_condition
+from .join import JoinCondition, both_sides, how_of, join_relations, read_condition, turned
 from .predicate import conditions_of, narrowed
 from .refusals import refuse
 from .relation import read_source
@@ -42,8 +44,21 @@ class KeyedSources:
     on_columns: bool
     """Whether the public side's columns are in the rows by the join's equalities alone."""
 
-    def table_for(self, keys: list[Expression]) -> KeyTable:
-        """Return the public keys, in the order of the question's keys."""
+    def known(self, named: tuple[Key, ...]) -> tuple[Key, ...]:
+        """Return the question's keys; what stands in its own text is known of them."""
+        if not isinstance(self.keys, Constants):
+            return named
+        known = self.keys.column.keys
+        return tuple(replace(key, column=replace(key.column, keys=known)) for key in named)
+
+    def table_for(self, keys: list[Expression]) -> KeyTable | None:
+        """Return the public keys, in the order of the question's keys; None for constants, which the keys know."""
+        if isinstance(self.keys, Constants) and self.on_columns and len(keys) == 1:
+            return None
+        if any(isinstance(below, Constants) for below in self.keys.walk()):
+            raise refuse(
+                "a list of keys stands by itself", "list the keys that you want, and group by them", "SRD-Q106"
+            )
         if not keys or not all(key.columns <= set(self.columns) for key in keys):
             raise refuse("the keys are columns of the public table, or computed from them", _FORM, "SRD-Q106")
         if self.on_columns:
@@ -77,13 +92,17 @@ def keyed_sources(select: exp.Select, context: Context) -> KeyedSources | None:
     """Return the two sides if the query has this form; None if it has any other."""
     joins = select.args.get("joins") or []
     clause = select.args.get("from_")
-    if clause is None or len(joins) != 1 or str(joins[0].args.get("side") or "").upper() != "LEFT":
+    side = str(joins[0].args.get("side") or "").upper() if len(joins) == 1 else ""
+    if clause is None or side not in ("LEFT", "RIGHT"):
         return None
     left, right = read_source(clause.this, context), read_source(joins[0].this, context)
+    if side == "RIGHT":
+        left, right = right, left
     if not left.relation.is_public or right.relation.is_public:
         return None
-    how_of(joins[0])
-    condition = read_condition(left, right, joins[0])
+    node = turned(joins[0])
+    how_of(node)
+    condition = read_condition(left, right, node)
     if condition.remaining:
         raise refuse("the keys' table is joined by equalities", "put conditions on it into a subquery")
     right = condition.filtered(right)

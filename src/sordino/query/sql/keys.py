@@ -16,6 +16,7 @@ from sordino.query.model.ranges import derive
 
 from .calls import has_aggregates
 from .grouped import group_keys, refuse_real
+from .listed_keys import with_listed_keys
 from .names import item
 from .refusals import only, refuse
 from .scope import Scope, unique_name
@@ -130,5 +131,6 @@ def named_keys(keys: list[Expression], select: exp.Select, scope: Scope) -> tupl
     for place, key in enumerate(keys):
         known = own.get(key.name) if isinstance(key, ColumnRef) else None
         name = unique_name(asked.get(key) or known or f"key_{place + 1}", {key.name for key in named})
-        named.append(Key(name, key, derive(key, scope.relation.columns)))
+        column = derive(key, scope.relation.columns)
+        named.append(Key(name, key, with_listed_keys(key, column, scope.relation)))
     return tuple(named)

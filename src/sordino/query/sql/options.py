@@ -1,5 +1,7 @@
 """BigQuery's ``SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = …, …)``, cut out of the tokens and read.
 
+ZetaSQL's older ``WITH ANONYMIZATION`` says the same, with ``kappa`` for the number of groups.
+
 It works on tokens, so that quotes and comments cannot imitate it.
 """
 
@@ -17,7 +19,8 @@ from sordino.query.model.question import Options
 
 MARK = "DIFFERENTIAL_PRIVACY"
 """A text without this word has no such clause."""
-_CLAUSE = ("SELECT", "WITH", MARK)
+OLDER_MARK = "ANONYMIZATION"
+_CLAUSES = (("SELECT", "WITH", MARK), ("SELECT", "WITH", OLDER_MARK))
 _MOST_CONTRIBUTED = 2**31
 
 
@@ -45,7 +48,7 @@ def cut_options(tokens: list[Token]) -> tuple[list[Token], Options, str | None]:
 
 def _is_clause(tokens: list[Token]) -> bool:
     plain = all(token.token_type not in (TokenType.STRING, TokenType.IDENTIFIER) for token in tokens)
-    return plain and tuple(token.text.upper() for token in tokens) == _CLAUSE
+    return plain and tuple(token.text.upper() for token in tokens) in _CLAUSES
 
 
 def _depth(tokens: list[Token]) -> int:
@@ -76,6 +79,8 @@ def _option(tokens: list[Token]) -> tuple[str, list[Token]]:
     if len(tokens) < 3 or tokens[1].token_type is not TokenType.EQ:
         raise _malformed()
     name = tokens[0].text.lower()
+    if name in _REFUSED:
+        raise QuestionError(f"the option {name} is not possible; {_REFUSED[name]}", "SRD-Q108")
     if name not in _NAMES and name != "privacy_unit_column":
         known = ", ".join((*_NAMES, "privacy_unit_column"))
         raise QuestionError(f"there is no option {name[:40]!r}; there are {known}", "SRD-Q108")
@@ -103,10 +108,24 @@ def _count(name: str, text: str) -> object:
     return whole(name, int(text), least=1, most=_MOST_CONTRIBUTED)
 
 
+def _strategy(name: str, text: str) -> object:
+    chosen = text.strip("'\"").upper()
+    if chosen not in ("LAPLACE_THRESHOLD", "PUBLIC_GROUPS"):
+        raise QuestionError(f"{name} is LAPLACE_THRESHOLD or PUBLIC_GROUPS, not {text[:40]!r}", "SRD-Q108")
+    return chosen == "PUBLIC_GROUPS"
+
+
+_REFUSED = {
+    "k_threshold": "which groups are shown follows from delta; give that",
+    "min_privacy_units_per_group": "write HAVING COUNT(DISTINCT person) >= n, which is decided by the noisy number",
+}
+
 _NAMES: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "epsilon": ("epsilon", partial(rational, above=0)),
     "delta": ("delta", _delta),
     "max_groups_contributed": ("groups", _count),
+    "kappa": ("groups", _count),
+    "group_selection_strategy": ("public_groups", _strategy),
     "max_rows_contributed": ("rows", _count),
     "max_rows_per_group": ("rows_per_group", _count),
 }

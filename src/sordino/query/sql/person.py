@@ -7,6 +7,7 @@ from sqlglot import exp
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
 from sordino.query.model.lineage import hold_owner
+from sordino.query.model.literals import literal
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter, NamedExpression, PerPerson, Relation, Summary
 
@@ -15,7 +16,7 @@ from .context import Context
 from .grouped import GroupedReader, group_keys, refuse_real
 from .names import items, output_names
 from .refusals import only, refuse, refuse_where_days_are_units
-from .scope import Scope, column_names, person_column, project, unique_name
+from .scope import Scope, column_names, keyed_by_person, project, unique_name
 from .summary import FUNCTIONS, summary_column
 
 
@@ -57,8 +58,10 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
         only(group, "expressions")
     refuse_unkeyed(scope.relation, context, "an inner GROUP BY")
     keys = _keys(select, scope)
+    if scope.relation.is_public and not keys:
+        keys = [_key("g0", literal(1), scope.relation)]
     plain = {key.name for _, key, _ in keys if isinstance(key, ColumnRef)}
-    if not hold_owner(plain, scope.relation, context.schema):
+    if not scope.relation.is_public and not hold_owner(plain, scope.relation, context.schema):
         raise _not_keyed(scope, context, "GROUP BY in a subquery", "GROUP BY")
     reader = _SummaryReader(scope, keys)
     listed = items(select, scope)
@@ -75,7 +78,9 @@ def summarised(select: exp.Select, scope: Scope, context: Context) -> Scope:
 def distinct_rows(scope: Scope, context: Context) -> Scope:
     """Return each person's different rows."""
     refuse_unkeyed(scope.relation, context, "DISTINCT")
-    if not hold_owner({seen.column for seen in scope.visible}, scope.relation, context.schema):
+    if not scope.relation.is_public and not hold_owner(
+        {seen.column for seen in scope.visible}, scope.relation, context.schema
+    ):
         raise _not_keyed(scope, context, "DISTINCT in a subquery", "SELECT DISTINCT")
     columns = scope.relation.columns
     keys = [
@@ -85,23 +90,20 @@ def distinct_rows(scope: Scope, context: Context) -> Scope:
 
 
 def refuse_unkeyed(relation: Relation, context: Context, what: str) -> None:
-    """Refuse what summarises rows of people where there are none."""
-    if context.schema.by_row:
+    """Refuse what summarises rows of people where each row is a person of its own."""
+    if context.schema.by_row and not relation.is_public:
         raise refuse(
             f"{what} is not possible where single rows are protected",
             "each row is a unit of its own; aggregate at the outside, or declare a unit of people",
             "SRD-Q105",
         )
-    if relation.is_public:
-        raise refuse(f"{what} over public tables alone is not possible", "add the result as a public table", "SRD-Q105")
 
 
 def _not_keyed(scope: Scope, context: Context, what: str, where: str) -> QuestionError:
     refuse_where_days_are_units(context.schema, f"{what} without both the person and the day")
-    column = person_column(scope, context.schema)
     return refuse(
         f"{what} must be keyed by the person, else one person's rows would change what others are counted as",
-        f"write {where} {column}, … with the person's column; or aggregate at the outside alone",
+        f"{keyed_by_person(scope, context.schema, where + ' {}, …')}; or aggregate at the outside alone",
         "SRD-Q105",
     )
 

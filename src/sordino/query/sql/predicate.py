@@ -63,12 +63,13 @@ def _members_only(node: exp.Expr, negated: bool, scope: Scope, context: Context)
         columns = source.columns
         present = [call("not", call("is_null", ColumnRef(columns[name].kind, name))) for name, _ in pairs]
         source = filtered(source, present)
-    return _semi_join(source, members, pairs, negated, context)
+    return members_only(source, members, pairs, negated, context)
 
 
-def _semi_join(
+def members_only(
     source: Relation, members: Relation, pairs: tuple[Pair, ...], negated: bool, context: Context
 ) -> Relation:
+    """Return the rows that agree with some member on all pairs of columns, or with none."""
     for pair in pairs:
         check_pair(source, members, pair)
     if members.is_public:
@@ -115,12 +116,19 @@ def _exists(node: exp.Expr, scope: Scope, context: Context) -> tuple[Relation, t
         else:
             pairs.append(pair)
     if not pairs:
+        _refuse_unknown(conditions, scope, inner)
         raise refuse(
-            "EXISTS must be joined to the rows outside",
+            "EXISTS must be joined to the rows outside by an equality; <> and < alone do not say whose rows meet",
             "write WHERE inner.x = outer.x AND …, with the person's column if its rows are private",
             "SRD-Q105",
         )
     return narrowed(inner, inside, context).relation, tuple(pairs)
+
+
+def _refuse_unknown(parts: list[exp.Expr], outer: Scope, inner: Scope) -> None:
+    for column in (column for part in parts for column in part.find_all(exp.Column)):
+        if not outer.matching(column):
+            inner.find(column)
 
 
 def _correlation(part: exp.Expr, outer: Scope, inner: Scope) -> Pair | None:

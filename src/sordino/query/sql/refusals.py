@@ -25,7 +25,7 @@ _ESCAPE = "leave ESCAPE out and use % and _ only"
 _LATERAL = "join a table or a subquery instead"
 _PATTERNS = "write LIKE, ILIKE or STARTS_WITH"
 _CUT = "in a subquery would let one person's row push out another's; cut the answer outside"
-_UNNEST = "lists are no columns here; keep one row for each element in the table"
+_UNNEST = "lists are no columns here, but constants in FROM: UNNEST(['a', 'b']) AS k"
 
 STATEMENTS = {
     "EXPLAIN": "prices and plans come from price(), which touches no data",
@@ -70,25 +70,20 @@ _NODES: dict[str, str] = {
     "WithinGroup": "only PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x) is known",
     "Distinct": "DISTINCT is possible in COUNT(DISTINCT x)",
     "Filter": "FILTER goes with COUNT, SUM, AVG and the like",
-    "IntDiv": "write FLOOR(a / b)",
     "Any": "write x = a OR x = b",
     "All": "write x > a AND x > b",
     "Escape": _ESCAPE,
     **dict.fromkeys(("RegexpLike", "RegexpFullMatch", "SimilarTo"), _PATTERNS),
-    "NullSafeEQ": "write x = y OR (x IS NULL AND y IS NULL)",
-    "NullSafeNEQ": "write x <> y OR (x IS NULL) <> (y IS NULL)",
     **dict.fromkeys(("Kwarg", "PropertyEQ"), "clip inside: SUM(CLIP(x, low, high))"),
-    "Interval": "an interval can be added to a date, in days or weeks",
+    "Interval": "an interval is added to a date, or compared with the difference of two",
     **dict.fromkeys(("Placeholder", "Parameter"), "write the value itself; parameters are not filled in"),
     "Lateral": _LATERAL,
     "Unnest": _UNNEST,
-    "Values": "constant rows belong into a public table",
     "Dot": "write the function's or the column's name alone",
     "Collate": "compare LOWER(x) instead",
     "AtTimeZone": "timestamps have no time zone in sordino",
     "Pivot": _CASES,
-    "Except": "use NOT IN or NOT EXISTS",
-    "Intersect": "use IN or EXISTS",
+    **dict.fromkeys(("Except", "Intersect"), "it belongs into FROM (SELECT …), with the person's column on both sides"),
     "Union": "a UNION belongs into FROM (SELECT … UNION ALL SELECT …)",
     "Tuple": "write one value at a time",
     "Columns": _LIST,
@@ -98,7 +93,6 @@ _NODES: dict[str, str] = {
 _VOLATILE = "its value changes from call to call, so the same question would not have the same answer; write a constant"
 _FILES = "files are read by the data's owner only, as a data set"
 _SYSTEM = "the engine itself is nobody's to ask about"
-_SAMPLE = "estimates are of the population; write {0} and multiply it by {1}, with n from COUNT"
 
 FUNCTIONS = {
     **dict.fromkeys(
@@ -106,6 +100,12 @@ FUNCTIONS = {
          "CURRENT_TIME", "CURRENT_TIMESTAMP", "CURRENT_DATETIME", "CLOCK_TIMESTAMP", "STATEMENT_TIMESTAMP",
          "LOCALTIME", "LOCALTIMESTAMP", "GET_CURRENT_TIMESTAMP", "TRANSACTION_TIMESTAMP", "NEXTVAL", "CURRVAL"),
         _VOLATILE,
+    ),
+    "TIMESTAMPDIFF": "engines disagree about parts of a unit: write DATE_DIFF('minute', a, b) for the boundaries in "
+    "between, or TIMESTAMP_DIFF(b, a, MINUTE) for whole minutes",
+    **dict.fromkeys(
+        ("INITCAP", "SOUNDEX", "MD5", "SHA256", "HASH", "REVERSE", "TRANSLATE"),
+        "group by the text itself, or by LOWER, LEFT, RIGHT, REPLACE, SPLIT_PART of it",
     ),
     **dict.fromkeys(
         ("READ_PARQUET", "READ_CSV", "READ_CSV_AUTO", "READ_JSON", "READ_JSON_AUTO", "READ_TEXT", "READ_BLOB", "GLOB",
@@ -119,9 +119,6 @@ FUNCTIONS = {
          "TXID_CURRENT", "PG_TYPEOF", "TYPEOF", "REFLECT", "JAVA_METHOD", "INPUT_FILE_NAME", "WHICH_SECRET"),
         _SYSTEM,
     ),
-    "VAR_SAMP": _SAMPLE.format("VAR_POP(x)", "n / (n - 1)"),
-    "STDDEV_SAMP": _SAMPLE.format("STDDEV_POP(x)", "SQRT(n / (n - 1))"),
-    "COVAR_SAMP": _SAMPLE.format("COVAR_POP(x, y)", "n / (n - 1)"),
     "LOG": "engines disagree about its base; write LN(x), LOG10(x) or LOG2(x)",
     **dict.fromkeys(
         ("DAYOFWEEK", "WEEKDAY", "DOW", "DAYNAME"),
@@ -133,7 +130,6 @@ FUNCTIONS = {
          "ARRAY_AGG", "STRING_AGG", "GROUP_CONCAT", "LISTAGG", "LIST"),
         "it would show a single person's value; ask for MODE(x), TOP(x, k), MEDIAN(x) or a HISTOGRAM",
     ),
-    "APPROX_COUNT_DISTINCT": "write COUNT(DISTINCT x)",
     **dict.fromkeys(("BOOL_AND", "BOOL_OR", "EVERY", "LOGICAL_AND", "LOGICAL_OR"), "write COUNT_IF(…) or AVG(CASE …)"),
     **dict.fromkeys(("REGEXP_MATCHES", "REGEXP_LIKE", "REGEXP_CONTAINS"), _PATTERNS),
     "COLUMNS": _LIST,
@@ -177,7 +173,8 @@ def unknown_function(name: str, known: Iterable[str]) -> QuestionError:
     upper = name.upper()
     if upper in FUNCTIONS:
         return refuse(f"{upper} is not possible", FUNCTIONS[upper])
-    return QuestionError(f"there is no function {name[:_LONGEST_NAME]!r}{_did_you_mean(upper, known)}", "SRD-Q103")
+    hint = _close(upper, known) or "; the page on SQL in the documentation lists all that there are"
+    return QuestionError(f"there is no function {name[:_LONGEST_NAME]!r}{hint}", "SRD-Q103")
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> QuestionError:
@@ -185,11 +182,19 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> QuestionError:
     return QuestionError(f"there is no {what} {name[:_LONGEST_NAME]!r}{_did_you_mean(name, known)}", "SRD-Q103")
 
 
-def _did_you_mean(name: str, known: Iterable[str]) -> str:
+def _close(name: str, known: Iterable[str], cutoff: float = 0.82) -> str:
+    """Return names that are written almost like it: what merely looks similar may mean something else."""
     by_lower = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name[:_LONGEST_NAME].lower(), by_lower, n=3, cutoff=0.6)
+    close = get_close_matches(name[:_LONGEST_NAME].lower(), by_lower, n=3, cutoff=cutoff)
+    return f"; did you mean {' or '.join(by_lower[match] for match in close)}?" if close else ""
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    known = list(known)
+    close = _close(name, known, cutoff=0.6)
     if close:
-        return f"; did you mean {' or '.join(by_lower[match] for match in close)}?"
+        return close
+    by_lower = {candidate.lower(): candidate for candidate in known}
     listed = ", ".join(sorted(by_lower.values())[:10])
     return f"; there are {listed}" if listed else ""
 
@@ -209,7 +214,6 @@ def shown(node: exp.Expr) -> str:
 _WORDS = {
     "Star": "*",
     "Subquery": "(SELECT …)",
-    "IntDiv": "//",
     "RegexpLike": "a regular expression",
     "RegexpFullMatch": "~",
     "Kwarg": "a named argument",

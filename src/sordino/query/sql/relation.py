@@ -15,6 +15,7 @@ from sordino.query.model.question import Options
 from sordino.query.model.relation import Relation, Scan, UnionAll
 
 from .calls import has_aggregates
+from .constant_rows import constant_select, constant_source, is_constant
 from .context import Context, measured, renamed
 from .join import Joined, comma_joined, is_comma, joined
 from .names import items, output_names
@@ -23,6 +24,7 @@ from .predicate import conditions_of, narrowed
 from .refusals import FUNCTIONS as REFUSED_FUNCTIONS
 from .refusals import only, refuse, refused_node, unknown_name
 from .scope import Scope, Visible, computed, project
+from .sets import in_both
 from .text import read_text
 from .window import WindowReader
 
@@ -50,9 +52,15 @@ def read_query(query: exp.Expr, context: Context) -> Scope:
     """Return the rows of a subquery: a SELECT, or several put together by UNION ALL."""
     if isinstance(query, exp.Subquery):
         only(query, "this", "alias")
+        if isinstance(query.this, exp.Table):
+            return renamed(_in_parentheses(query.this, context), query.args.get("alias"))
         return renamed(read_query(query.this, context), query.args.get("alias"))
     if isinstance(query, exp.Union):
         return _union(query, context.naming(query))
+    if isinstance(query, exp.Intersect | exp.Except):
+        return in_both(query, context.naming(query))
+    if isinstance(query, exp.Select) and is_constant(query):
+        return constant_select(query)
     if isinstance(query, exp.Select):
         return _select(query, context.naming(query))
     raise refused_node(query)
@@ -81,6 +89,8 @@ def read_source(source: exp.Expr, context: Context) -> Scope:
     """Return the rows of one table, of a name given by WITH, or of a subquery."""
     if isinstance(source, exp.Subquery):
         return context.subquery(source)
+    if isinstance(source, exp.Unnest | exp.Values):
+        return constant_source(source)
     if not isinstance(source, exp.Table):
         raise refused_node(source)
     only(source, "this", "db", "catalog", "alias")
@@ -88,8 +98,17 @@ def read_source(source: exp.Expr, context: Context) -> Scope:
         raise _refused_function(source.this)
     name = ".".join(part.name for part in source.parts)
     scope = context.named.get(name.lower()) or _view(name, context) or Scope.over(_table(name, context), name)
-    alias = source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name, quoted=True))
+    alias = source.args.get("alias") or exp.TableAlias(this=exp.to_identifier(source.parts[-1].name, quoted=True))
     return renamed(scope, alias)
+
+
+def _in_parentheses(table: exp.Table, context: Context) -> Scope:
+    """Return the rows of ``(a JOIN b ON …)``."""
+    alone = table.copy()
+    alone.set("joins", None)
+    select = exp.Select(from_=exp.From(this=alone), joins=table.args.get("joins"))
+    scope, conditions = read_from(select, context)
+    return narrowed(scope, conditions, context)
 
 
 def _view(name: str, context: Context) -> Scope | None:
@@ -108,15 +127,25 @@ def read_view(view: str, schema: Schema) -> Scope:
 
 
 def _table(name: str, context: Context) -> Relation:
-    matching = [table for table in context.schema.tables if table.lower() == name.lower()]
+    matching = _called(name, context.schema)
     if len(matching) == 1:
         return Scan(context.schema.tables[matching[0]])
+    if matching:
+        raise QuestionError(f"the table {name[:60]!r} could be {' or '.join(matching)}; say which", "SRD-Q103")
     lowered = name.lower()
     if lowered.endswith(_FILE_ENDINGS) or "/" in name:
         raise refuse(f"{name[:60]!r} looks like a file", REFUSED_FUNCTIONS["READ_CSV"])
     if lowered.split(".")[0] in _CATALOGUES:
         raise refuse(f"{name[:60]!r} is the engine's own", "the data set's schema lists its tables and columns")
     raise unknown_name("table", name, [*context.schema.tables, *context.schema.views, *context.named])
+
+
+def _called(name: str, schema: Schema) -> list[str]:
+    """Return the tables that a name means: as declared, behind the data set's own name, or by their last parts."""
+    lowered = name.lower()
+    within = lowered.removeprefix(f"{schema.name.lower()}.")
+    exact = [table for table in schema.tables if table.lower() in (lowered, within)]
+    return exact or [table for table in schema.tables if table.lower().endswith(f".{lowered}")]
 
 
 def _refused_function(function: exp.Expr) -> QuestionError:
@@ -144,7 +173,7 @@ def _select(select: exp.Select, context: Context) -> Scope:
 
 
 def _union(union: exp.Union, context: Context) -> Scope:
-    parts = _branches(union)
+    parts, distinct = _branches(union)
     if len(parts) > _MOST_BRANCHES:
         raise refuse(f"a UNION ALL has at most {_MOST_BRANCHES} parts", "ask in several questions", "SRD-Q101")
     branches = [context.subquery(part) for part in parts]
@@ -156,27 +185,26 @@ def _union(union: exp.Union, context: Context) -> Scope:
         raise refuse("private and public rows cannot be put together", "ask about the private rows alone", "SRD-Q105")
     relation = UnionAll(tuple(relations))
     pairs = zip((seen.name for seen in branches[0].visible), relation.columns, strict=True)
-    return Scope(relation, tuple(Visible("", name, column) for name, column in pairs))
+    scope = Scope(relation, tuple(Visible("", name, column) for name, column in pairs))
+    return distinct_rows(scope, context) if distinct else scope
 
 
-def _branches(union: exp.Union) -> list[exp.Expr]:
-    """Return the parts from left to right, without recursion."""
+def _branches(union: exp.Union) -> tuple[list[exp.Expr], bool]:
+    """Return the parts from left to right, without recursion, and whether equal rows are one: UNION without ALL."""
     parts: list[exp.Expr] = []
+    kinds: set[bool] = set()
     stack: list[exp.Expr] = [union]
     while stack:
         part = stack.pop()
         if type(part) is exp.Union:
             only(part, "this", "expression", "with_", "distinct")
-            if part.args.get("distinct"):
-                raise refuse(
-                    "UNION keeps one of several equal rows, whoever owns them",
-                    "write UNION ALL, and COUNT(DISTINCT …)",
-                    "SRD-Q105",
-                )
+            kinds.add(bool(part.args.get("distinct")))
             stack += [part.expression, part.this]
         else:
             parts.append(part)
-    return parts
+    if len(kinds) > 1:
+        raise refuse("UNION beside UNION ALL is not possible", "put one of them into a subquery")
+    return parts, kinds == {True}
 
 
 def _kinds(scope: Scope) -> list[Kind]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from sordino.data.metadata import Schema
 from sordino.errors import QuestionError
 from sordino.query.model.expression import ColumnRef, Expression
-from sordino.query.model.lineage import owners
+from sordino.query.model.lineage import owner_column, owners
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Project, Relation, Scan
 
@@ -100,10 +100,14 @@ def _hidden(name: str, relation: Relation) -> QuestionError | None:
     return None
 
 
-def person_column(scope: Scope, schema: Schema) -> str:
-    """Return what the person's column is called here; the unit's own name where no column holds it."""
+def keyed_by_person(scope: Scope, schema: Schema, form: str) -> str:
+    """Return what to write so that the person is named: ``form`` with the person's column, where there is one here."""
     held = owners(scope.relation, schema)
-    return next((seen.name for seen in scope.visible if seen.column in held), schema.unit.name)
+    below = (owner_column(each.table, schema) for each in scope.relation.walk() if isinstance(each, Scan))
+    named = next((seen.name for seen in scope.visible if seen.column in held), None) or next(filter(None, below), None)
+    if named is not None:
+        return f"write {form.format(named)} with the person's column"
+    return f"no column here says whose a row is ({schema.unit.name}); select it below, or join the table that holds it"
 
 
 def column_names(outputs: Sequence[Expression], prefix: str) -> list[str]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
+from sordino.errors import QuestionError
 from sordino.query.estimate.evaluate import refuse_lists
 from sordino.query.model.complexity import refuse_large_question
 from sordino.query.model.expression import Expression
 from sordino.query.model.question import Key, KeyTable, Options, Output, Question
+from sordino.query.model.ranges import derive
 
 from .aggregates import OutputReader
 from .calls import has_aggregates
 from .context import Context
 from .grouped import position
+from .joined_keys import joined_keys
 from .key_table import keyed_sources
 from .keys import named_keys, read_keys
 from .names import item, output_names
+from .outer import is_worth_trying, outer_question, over_released
+from .per_group import PerGroupReader, bounded_per_group
 from .predicate import narrowed
 from .refusals import only, refuse, refused_node
 
@@ -25,8 +32,29 @@ _MOST_OUTPUTS = 300
 
 
 def read_question(tree: exp.Expr, context: Context, options: Options) -> Question:
-    """Return the question that the outermost query asks."""
+    """Return the question that the outermost query asks, of the data or of the answer of the query inside."""
     select = _outermost(tree)
+    try:
+        return _question(select, context, options)
+    except QuestionError as refusal:
+        over = over_released(select) if is_worth_trying(refusal) else None
+        if over is None:
+            raise
+        try:
+            inner = read_question(over.inner, context, options)
+        except QuestionError as inside:
+            raise (refusal if inside.code == "SRD-Q106" else inside) from None
+    asked = outer_question(over, inner)
+    cut = _cut(select)
+    return asked if cut == (None, 0) else replace(asked, limit=cut[0], offset=cut[1])
+
+
+def _cut(select: exp.Select) -> tuple[int | None, int]:
+    """Return LIMIT and OFFSET."""
+    return _count(select.args.get("limit"), "LIMIT"), _count(select.args.get("offset"), "OFFSET") or 0
+
+
+def _question(select: exp.Select, context: Context, options: Options) -> Question:
     context = context.naming(select)
     only(select, *_SELECT)
     _refuse_needless_distinct(select)
@@ -37,20 +65,35 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
     if scope.relation.is_public:
         raise refuse("all tables in this question are public", "it needs no privacy: query them directly", "SRD-Q106")
     keys, sets = read_keys(select, scope, context.schema)
-    reader = OutputReader(scope, keys, context.schema, key_table=sources is not None)
+    per_group = bounded_per_group(select) and not context.schema.by_row
+    if per_group and (sources is not None or sets is not None):
+        raise refuse("bounds per group go with plain keys", "clip each row: CLIP(x, low, high)", "SRD-Q108")
+    reader = (
+        PerGroupReader(scope, keys, context.schema, select)
+        if per_group
+        else OutputReader(scope, keys, context.schema, key_table=sources is not None and not options.public_groups)
+    )
     outputs = _outputs(select, reader)
     having = _having(select, reader, outputs)
     order = _order(select, reader, outputs)
     named = named_keys(keys, select, scope)
     key_table = None
     if sources is not None:
-        key_table = sources.table_for(keys)
+        key_table, named = sources.table_for(keys), sources.known(named)
         sources.refuse_public(reader.aggregates)
+    elif reader.aggregates and sets is None and not per_group:
+        key_table = joined_keys(keys, scope.relation)
     if not reader.aggregates:
+        # which of the values that WHERE lists there are is not public, but a question
+        named = tuple(replace(key, column=derive(key.expression, scope.relation.columns)) for key in named)
         _refuse_known_groups(named, key_table, sets is not None)
+    relation = scope.relation
+    if isinstance(reader, PerGroupReader):
+        relation, named, options = reader.people, reader.keys(named), reader.options(options)
+    limit, offset = _cut(select)
     question = Question(
         schema=context.schema,
-        relation=scope.relation,
+        relation=relation,
         aggregates=tuple(reader.aggregates),
         outputs=outputs,
         keys=named,
@@ -58,12 +101,26 @@ def read_question(tree: exp.Expr, context: Context, options: Options) -> Questio
         grouping_sets=sets,
         having=having,
         order=order,
-        limit=_count(select.args.get("limit"), "LIMIT"),
-        offset=_count(select.args.get("offset"), "OFFSET") or 0,
+        limit=limit,
+        offset=offset,
         options=options,
     )
+    _refuse_private_groups(question)
     refuse_large_question(question)
     return question
+
+
+def _refuse_private_groups(question: Question) -> None:
+    """OPTIONS(group_selection_strategy = PUBLIC_GROUPS) is kept, or refused."""
+    if not question.options.public_groups or question.key_table is not None:
+        return
+    unknown = [key.name for key in question.keys if key.column.keys is None]
+    if unknown:
+        raise refuse(
+            f"group_selection_strategy is PUBLIC_GROUPS, and nothing says which values {unknown[0]!r} has",
+            "join the public table of them: FROM private RIGHT JOIN (SELECT DISTINCT k FROM public) …; or declare keys",
+            "SRD-Q106",
+        )
 
 
 def _refuse_needless_distinct(select: exp.Select) -> None:

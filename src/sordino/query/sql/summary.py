@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from sqlglot import exp
@@ -16,9 +16,9 @@ from sordino.query.model.operations import call, is_numeric
 from sordino.query.model.ranges import derive
 from sordino.query.model.relation import Filter, Join, PerPerson, Project, Relation, Scan, SemiJoin, Windowed
 
+from .arguments import taking
 from .calls import AggregateCall
 from .expression import Reader
-from .functions import taking
 from .refusals import only, refuse
 
 Summarised = tuple[str, Expression | None]
@@ -26,8 +26,22 @@ Summarised = tuple[str, Expression | None]
 
 def argument_of(called: AggregateCall, rows: Reader) -> Expression:
     """Return the one argument of the call, NULL where the call's FILTER does not hold."""
+    if called.distinct and len(called.arguments) > 1:
+        return where(called, rows, as_one(rows.read(node) for node in called.arguments))
     (node,) = taking(called.name, list(called.arguments), 1, 1)
     return where(called, rows, rows.read(node))
+
+
+def as_one(values: Iterable[Expression]) -> Expression:
+    """Return several values as one text that says which they are, NULL where any is: for COUNT(DISTINCT a, b).
+
+    Each text but the last comes with its length, so that no two lists look alike.
+    """
+    texts = [value if value.kind is Kind.TEXT else call("to_text", value) for value in values]
+    parts: list[Expression] = []
+    for text in texts[:-1]:
+        parts += [call("to_text", call("length", text)), literal(":"), text]
+    return call("concat", *parts, texts[-1])
 
 
 def where(called: AggregateCall, rows: Reader, value: Expression) -> Expression:
@@ -35,21 +49,46 @@ def where(called: AggregateCall, rows: Reader, value: Expression) -> Expression:
     return value if called.where is None else call("case", rows.condition(called.where), value, literal(None))
 
 
+def bounded(called: AggregateCall, rows: Reader, value: Expression, *, by_row: bool = False) -> Expression:
+    """Return a row's value, clipped if the call says ``contribution_bounds_per_row``; each row may be a person."""
+    if called.bounds is None:
+        return value
+    if called.bounds.per_group and not by_row:
+        raise refuse(
+            "contribution_bounds_per_group is not possible here",
+            "clip each row: contribution_bounds_per_row => (low, high), or CLIP(x, low, high)",
+            "SRD-Q108",
+        )
+    return rows.clipped(value, rows.read(called.bounds.low), rows.read(called.bounds.high))
+
+
+def unbounded(called: AggregateCall) -> None:
+    """Refuse bounds of contributions where nothing is added up."""
+    if called.bounds is not None:
+        raise refuse(f"{called.name} takes no bounds of contributions", "leave them out", "SRD-Q108")
+
+
 def no_distinct(called: AggregateCall) -> None:
     """Refuse DISTINCT where it would matter."""
     if called.distinct:
-        raise refuse(f"{called.name}(DISTINCT …) is not possible", "DISTINCT goes with COUNT(DISTINCT x)")
+        raise refuse(
+            f"{called.name}(DISTINCT …) is not possible",
+            "write COUNT(DISTINCT x), or group by x and add up the groups that are shown",
+        )
 
 
 def counts_all(called: AggregateCall, rows: Reader) -> bool:
     """Whether the call counts rows whatever they hold: COUNT(*), COUNT(1)."""
+    if called.distinct:
+        if any(isinstance(node, exp.Star) for node in called.arguments):
+            no_distinct(called)
+        return False
     (node,) = taking(called.name, list(called.arguments), 1, 1)
     if isinstance(node, exp.Star):
-        no_distinct(called)
         only(node)
         return True
     value = rows.read(node)
-    return isinstance(value, Literal) and value.value is not None and not called.distinct
+    return isinstance(value, Literal) and value.value is not None
 
 
 def condition_of(called: AggregateCall, rows: Reader) -> Expression:
@@ -68,11 +107,16 @@ def _count(called: AggregateCall, rows: Reader) -> Summarised:
 def _number(function: str) -> Callable[[AggregateCall, Reader], Summarised]:
     def read(called: AggregateCall, rows: Reader) -> Summarised:
         no_distinct(called)
-        argument = argument_of(called, rows)
+        argument = number_of(bounded(called, rows, argument_of(called, rows)))
         is_numeric(argument.kind, called.name)
         return function, argument
 
     return read
+
+
+def number_of(value: Expression) -> Expression:
+    """Return a value to add up: what is true or false counts as 1 or 0."""
+    return call("to_integer", value) if value.kind is Kind.BOOLEAN else value
 
 
 def _extreme(function: str) -> Callable[[AggregateCall, Reader], Summarised]:

@@ -22,14 +22,15 @@ from sqlglot.tokenizer_core import Token, TokenType
 from sordino.errors import ArgumentError, QuestionError
 from sordino.query.model.question import Options
 
-from .options import MARK, cut_options
+from .options import MARK, OLDER_MARK, cut_options
 from .refusals import STATEMENTS, refuse
+from .spelling import respelt
 
 LONGEST_TEXT = 100_000
 DEEPEST = 100
 MOST_NODES = 30_000
 
-_SPECIAL_FORMS = ("CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT")
+_SPECIAL_FORMS = ("CAST", "TRY_CAST", "SAFE_CAST", "EXTRACT", "SUBSTRING", "POSITION")
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
 _STARTS = (TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN, TokenType.FROM)
@@ -58,11 +59,12 @@ def read_text(text: object) -> tuple[exp.Expr, Options, str | None]:
             f"a question may have {LONGEST_TEXT:,} characters, not {len(text):,}; put long lists into a public table",
             "SRD-Q101",
         )
-    tokens = _tokens(BigQuery(), text, lenient=True) if MARK in text.upper() else []
+    marked = MARK in text.upper() or OLDER_MARK in text.upper()
+    tokens = _tokens(BigQuery(), text, lenient=True) if marked else []
     remaining, options, unit = cut_options(tokens)
     if len(remaining) == len(tokens):
-        return _tree(_PLAIN_DUCKDB, DuckDB(), _tokens(DuckDB(), text), text), options, unit
-    return _tree(_PLAIN_BIGQUERY, BigQuery(), remaining, text), options, unit
+        return _tree(_PLAIN_DUCKDB, DuckDB(), respelt(_tokens(DuckDB(), text)), text), options, unit
+    return _tree(_PLAIN_BIGQUERY, BigQuery(), respelt(remaining), text), options, unit
 
 
 def _tokens(dialect: Dialect, text: str, *, lenient: bool = False) -> list[Token]:

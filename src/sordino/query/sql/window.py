@@ -17,7 +17,7 @@ from sordino.query.model.relation import Order, Relation, Window, Windowed
 from .calls import aggregate_call
 from .expression import Reader
 from .refusals import only, refuse, refuse_where_days_are_units, unknown_function
-from .scope import Scope, person_column, unique_name
+from .scope import Scope, keyed_by_person, unique_name
 from .summary import FUNCTIONS as SUMMARIES
 from .summary import most_rows, row_count, summary_column
 
@@ -71,7 +71,7 @@ class WindowReader(Reader):
         if len(others) == len(parts):
             raise refuse(
                 "a window must be keyed by the person, else others' rows would decide about a row",
-                f"write OVER (PARTITION BY {person_column(self.scope, self._schema)}, …) with the person's column",
+                keyed_by_person(self.scope, self._schema, "OVER (PARTITION BY {}, …)"),
                 "SRD-Q105",
             )
         return others
