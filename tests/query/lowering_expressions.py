@@ -118,7 +118,7 @@ def _texts(below: Any) -> list[Strategy]:
 def _dates(below: Any) -> list[Strategy]:
     return [
         _applied(("to_date",), st.one_of(below(Kind.TEXT), below(Kind.TIMESTAMP))),
-        _applied(("date_trunc",), below(Kind.DATE), detail=st.sampled_from(DATE_TRUNCATIONS[:-1])),
+        _applied(("date_trunc",), below(Kind.DATE), detail=st.sampled_from(DATE_TRUNCATIONS[:-2])),
         _applied(("add_months",), below(Kind.DATE), detail=st.tuples(st.integers(-120_000, 120_000))),
         _applied(("add_days",), below(Kind.DATE), detail=st.tuples(st.integers(-100_000, 100_000))),
     ]

@@ -78,12 +78,23 @@ def expressions() -> list[Expression]:
     result += [call("substring", TEXT, detail=(2, 3)), call("substring", TEXT, detail=(3, None))]
     for part in DATE_PARTS:
         result += [call("date_part", MOMENT, detail=part)]
-        result += [call("date_part", DAY, detail=part)] if part not in ("hour", "minute") else []
+        result += [call("date_part", DAY, detail=part)] if part not in ("hour", "minute", "second") else []
     for unit in DATE_TRUNCATIONS:
         result += [call("date_trunc", MOMENT, detail=unit)]
-        result += [call("date_trunc", DAY, detail=unit)] if unit != "hour" else []
+        result += [call("date_trunc", DAY, detail=unit)] if unit not in ("hour", "minute") else []
     result += [call("add_days", DAY, detail=(days,)) for days in (1, -1, 100_000)] + [
         call("days_between", DAY, OTHER_DAY)
+    ]
+    result += [call("right", TEXT, detail=(length,)) for length in (0, 2, 100)]
+    result += [call("position", TEXT, detail=wanted) for wanted in ("", "l", "ill", "nowhere")]
+    result += [call("replace", TEXT, detail=change) for change in (("l", ""), ("i", "long"), ("x", "y"))]
+    result += [call("split_part", TEXT, detail=("l", place)) for place in (1, 2, 9)]
+    result += [call("to_timestamp", DAY)]
+    result += [call("add_months", day, detail=(months,)) for day in (DAY, MOMENT) for months in (1, -13, 120_000)]
+    result += [call("add_seconds", MOMENT, detail=(seconds,)) for seconds in (1, -86_401, 10**10, -(10**10))]
+    result += [
+        call("seconds_between", call("to_timestamp", DAY), MOMENT),
+        call("seconds_between", MOMENT, call("to_timestamp", OTHER_DAY)),
     ]
     return result
 

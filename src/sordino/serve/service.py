@@ -245,8 +245,7 @@ class Service:
     ) -> Plain:
         """Be the witness of another ledger: remember its newest checkpoint, if it extends what is remembered.
 
-        All that is told is signed by the ledger's key (``told.py`` in its room). That a ledger begins `anew`, and so
-        need not extend anything, is for an owner to tell; anything else for who told of this ledger first.
+        Its key signs all of it (``told.py``). That it begins `anew` is for owners to tell; else who told of it first.
         """
         who.must_be(*(("owner",) if anew else ("owner", "auditor")))
         told = proofs.Told(key, note, old_size, tuple(proof), dict(spent), anew, signature)
@@ -394,9 +393,6 @@ def _make_secret(path: Path) -> None:
     scratch = path.with_name(f".{path.name}.{random_hex()}")
     with os.fdopen(os.open(scratch, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         file.write(bytes(noise.uniform(256, _SECRET_BYTES).tolist()))
-    try:
+    with suppress(FileExistsError):
         os.link(scratch, path)
-    except FileExistsError:
-        pass
-    finally:
-        scratch.unlink()
+    scratch.unlink()

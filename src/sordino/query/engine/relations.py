@@ -211,7 +211,8 @@ def _public_groups(room: _Lowering, relation: PerPerson) -> ibis.Table:
         name: summarise(function, prepared[f"{name}__"], column.kind, lambda summary: summary, room.dialect)
         for name, function, _, column in relation.summaries
     }
-    return prepared.group_by(*keys).aggregate(**summaries).select(*relation.columns)
+    grouped = prepared.group_by(*keys) if keys else prepared
+    return grouped.aggregate(**summaries).select(*relation.columns)
 
 
 def _constants(room: _Lowering, relation: Constants) -> ibis.Table:

@@ -17,6 +17,7 @@ import ibis
 
 from sordino.data.kinds import Kind
 from sordino.query.model.expression import Call
+from sordino.query.model.operations import LONGEST_MADE
 
 from .numbers import WHOLE, kept, round_half_up, within
 from .values import Operation
@@ -38,10 +39,6 @@ _DATE = rf"(?:{_YEAR}-{_DAY}|{_LEAP_YEAR}-02-29)"
 
 _END = {"postgres": "$"}
 """Elsewhere ``$`` may also stand before a last line feed."""
-
-
-LONGEST_TEXT = 4096
-"""Joined texts end after this many characters."""
 
 
 @ibis.udf.scalar.builtin(name="substring")
@@ -190,7 +187,7 @@ def _replace(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
     del dialect
     detail = call.detail or ()
     old, new = str(detail[0]), str(detail[1])
-    return _from_for(_with_replaced(_from_for(arguments[0], 1, LONGEST_TEXT), old, new), 1, LONGEST_TEXT)
+    return _from_for(_with_replaced(_from_for(arguments[0], 1, LONGEST_MADE), old, new), 1, LONGEST_MADE)
 
 
 def _split_part(call: Call, arguments: Sequence[Any], dialect: str) -> Any:
@@ -204,8 +201,8 @@ def _number(call: Call, place: int) -> Any:
 
 def _concat(*texts: Any) -> Any:
     """Join texts, and cut the result: one that doubles again and again would let a single row exhaust the engine."""
-    first, *others = (_from_for(text, 1, LONGEST_TEXT) for text in texts)
-    return _from_for(first.concat(*others), 1, LONGEST_TEXT)
+    first, *others = (_from_for(text, 1, LONGEST_MADE) for text in texts)
+    return _from_for(first.concat(*others), 1, LONGEST_MADE)
 
 
 def _like(call: Call, arguments: Sequence[Any], dialect: str) -> Any:

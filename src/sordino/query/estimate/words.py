@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sordino.query.model.operations import LONGEST_MADE
+
 from .bands import Band
+from .dated import PARTS, midnight, moved, moved_months, seconds_between, truncated
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +98,6 @@ def _to_date(value: Any) -> date | None:
         return None
 
 
-def _moved(value: date, days: int) -> date | None:
-    try:
-        return value + timedelta(days=days)
-    except OverflowError:
-        return None
-
-
 @lru_cache(maxsize=256)
 def _like(pattern: str) -> Callable[[str], bool]:
     """Return whether a text is LIKE the pattern: % is any text, _ any character.
@@ -123,34 +119,6 @@ def _like(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
-_PARTS: dict[str, Callable[[Any], int]] = {
-    "year": lambda day: day.year,
-    "quarter": lambda day: (day.month + 2) // 3,
-    "month": lambda day: day.month,
-    "week": lambda day: day.isocalendar().week,
-    "day": lambda day: day.day,
-    "hour": lambda moment: moment.hour,
-    "minute": lambda moment: moment.minute,
-    "weekday": lambda day: day.isoweekday(),
-    "day_of_year": lambda day: day.timetuple().tm_yday,
-}
-
-_STARTS: dict[str, Callable[[Any], Any]] = {
-    "year": lambda day: day.replace(month=1, day=1),
-    "quarter": lambda day: day.replace(month=day.month - (day.month - 1) % 3, day=1),
-    "month": lambda day: day.replace(day=1),
-    "week": lambda day: _moved(day, -day.weekday()),
-    "day": lambda day: day,
-}
-
-
-def _truncated(value: Any, unit: str) -> Any:
-    if unit == "hour":
-        return value.replace(minute=0, second=0, microsecond=0)
-    start = _STARTS[unit](value)
-    return start.replace(hour=0, minute=0, second=0, microsecond=0) if isinstance(start, datetime) else start
-
-
 PLAIN: dict[str, Callable[..., Operand]] = {
     "equal": _to_truth(lambda x, y: x == y),
     "not_equal": _to_truth(lambda x, y: x != y),
@@ -163,12 +131,14 @@ PLAIN: dict[str, Callable[..., Operand]] = {
     "upper": _to_words(str.upper),
     "trim": _to_words(lambda text: text.strip(" ")),
     "length": _to_numbers(len),
-    "concat": _to_words(lambda *texts: "".join(texts)),
+    "concat": _to_words(lambda *texts: _cut("".join(map(_cut, texts)))),
     "days_between": _to_numbers(lambda x, y: (x - y).days),
     "to_real": _to_numbers(lambda text: float(text) if _REAL.fullmatch(text) else None),
     "to_integer": _to_numbers(lambda text: int(text) if _INTEGER.fullmatch(text) else None),
     "to_text": _to_words(lambda value: value if isinstance(value, str) else value.isoformat()),
     "to_date": _to_words(_to_date),
+    "to_timestamp": _to_words(midnight),
+    "seconds_between": _to_numbers(seconds_between),
 }
 """What each operation does to words."""
 
@@ -178,15 +148,30 @@ DETAILED: dict[str, Callable[[Words, Detail], Operand]] = {
     "ilike": lambda words, text: _to_truth(lambda value: _like(text.lower())(value.lower()))(words),
     "starts_with": lambda words, prefix: _to_truth(lambda value: value.startswith(prefix))(words),
     "substring": lambda words, place: _to_words(lambda text: _part_of(text, *place))(words),
-    "date_part": lambda words, unit: _to_numbers(_PARTS[unit])(words),
-    "date_trunc": lambda words, unit: _to_words(lambda value: _truncated(value, unit))(words),
-    "add_days": lambda words, days: _to_words(lambda value: _moved(value, days[0]))(words),
+    "right": lambda words, length: _to_words(lambda text: text[max(len(text) - length[0], 0) :])(words),
+    "position": lambda words, wanted: _to_numbers(lambda text: text.find(wanted) + 1)(words),
+    "replace": lambda words, change: _to_words(lambda text: _cut(_cut(text).replace(*change)))(words),
+    "split_part": lambda words, place: _to_words(lambda text: _split(text, *place))(words),
+    "date_part": lambda words, unit: _to_numbers(PARTS[unit])(words),
+    "date_trunc": lambda words, unit: _to_words(lambda value: truncated(value, unit))(words),
+    "add_days": lambda words, days: _to_words(lambda value: moved(value, timedelta(days=days[0])))(words),
+    "add_months": lambda words, months: _to_words(lambda value: moved_months(value, months[0]))(words),
+    "add_seconds": lambda words, seconds: _to_words(lambda value: moved(value, timedelta(seconds=seconds[0])))(words),
 }
 """What operations with a detail do to words."""
 
 
 def _part_of(text: str, start: int, length: int | None) -> str:
     return text[start - 1 :] if length is None else text[start - 1 : start - 1 + length]
+
+
+def _cut(text: str) -> str:
+    return text[:LONGEST_MADE]
+
+
+def _split(text: str, separator: str, place: int) -> str:
+    parts = text.split(separator)
+    return parts[place - 1] if place <= len(parts) else ""
 
 
 def choose(conditions: Sequence[Band], branches: Sequence[Words], default: Words) -> Words:

@@ -32,6 +32,8 @@ MOST_DAYS = 100_000
 MOST_MONTHS = 120_000
 MOST_SECONDS = 10**10
 LONGEST_TEXT = 2**31 - 1
+LONGEST_MADE = 4096
+"""Texts that are put together are cut at this length, wherever that is done."""
 
 
 @dataclass(frozen=True)

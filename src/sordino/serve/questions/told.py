@@ -104,10 +104,8 @@ def _estimate(values: Sequence[Any], low: Sequence[Any], high: Sequence[Any], ki
 
 @dataclass(frozen=True, repr=False)
 class ToldPrice(Price):
-    """A price, with which part of the budget it is, what would fit instead, and what the owner's policy says."""
+    """A price, with what would fit instead, and what the owner's policy says."""
 
-    part: float
-    used: float
     would_fit: dict[str, str] | None
     policy: dict[str, Any]
 
@@ -132,10 +130,10 @@ class ToldPrice(Price):
             tuple(columns),
             tuple(told["notes"]),
             told["confidence"],
-            told["part"],
-            told["used"],
             told["would_fit"],
             told["policy"],
+            part=told["part"],
+            used=told["used"],
         )
 
     def __str__(self) -> str:
